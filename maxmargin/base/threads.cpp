@@ -1,0 +1,118 @@
+#include "maxmargin/base/threads.hpp"
+
+#include <sched.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <fstream>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace maxmargin {
+namespace {
+
+int usable_cores() {
+  int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) cores = std::max(1, CPU_COUNT(&set));
+  std::ifstream limit("/sys/fs/cgroup/cpu.max");
+  std::string quota;
+  double period = 0;
+  if (limit >> quota >> period && quota != "max" && period > 0)
+    cores = std::clamp(static_cast<int>(std::stod(quota) / period + 0.5), 1, cores);
+  return cores;
+}
+
+// A worker looks this often for new work before it goes to sleep: the pauses between the blocks of
+// a solver are shorter than a wake-up.
+constexpr int looks_before_sleep = 4000;
+
+}  // namespace
+
+struct Threads::Crew {
+  std::vector<std::thread> workers;
+  std::mutex mutex;
+  std::condition_variable wake;
+  std::atomic<std::size_t> round{0};
+  std::atomic<int> busy{0};
+  std::atomic<std::size_t> next{0};
+  std::size_t tasks = 0;
+  const std::function<void(std::size_t)>* task = nullptr;
+  std::exception_ptr failure;
+  bool ending = false;
+
+  void work() {
+    for (std::size_t mine; (mine = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) {
+      try {
+        (*task)(mine);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (!failure) failure = std::current_exception();
+        next.store(tasks, std::memory_order_relaxed);
+      }
+    }
+  }
+
+  void live() {
+    std::size_t seen = 0;
+    while (true) {
+      for (int look = 0; look < looks_before_sleep && round.load() == seen; ++look)
+        __builtin_ia32_pause();
+      if (round.load() == seen) {
+        std::unique_lock lock(mutex);
+        wake.wait(lock, [&] { return round.load() != seen; });
+      }
+      seen = round.load();
+      if (ending) return;
+      work();
+      busy.fetch_sub(1);
+    }
+  }
+
+  void begin_round() {
+    {
+      const std::lock_guard lock(mutex);
+      round.fetch_add(1);
+    }
+    wake.notify_all();
+  }
+};
+
+Threads::Threads(int count) : crew_(std::make_unique<Crew>()) {
+  const int all = count > 0 ? count : usable_cores();
+  for (int i = 1; i < all; ++i) crew_->workers.emplace_back([this] { crew_->live(); });
+}
+
+Threads::~Threads() {
+  crew_->ending = true;
+  crew_->begin_round();
+  for (auto& worker : crew_->workers) worker.join();
+}
+
+int Threads::count() const { return static_cast<int>(crew_->workers.size()) + 1; }
+
+void Threads::run(std::size_t tasks, const std::function<void(std::size_t)>& task) const {
+  if (tasks <= 1 || crew_->workers.empty()) {
+    for (std::size_t i = 0; i < tasks; ++i) task(i);
+    return;
+  }
+  crew_->task = &task;
+  crew_->tasks = tasks;
+  crew_->failure = nullptr;
+  crew_->next.store(0);
+  crew_->busy.store(static_cast<int>(crew_->workers.size()));
+  crew_->begin_round();
+  crew_->work();
+  for (int look = 0; crew_->busy.load() > 0; ++look) {
+    if (look < looks_before_sleep)
+      __builtin_ia32_pause();
+    else
+      std::this_thread::yield();
+  }
+  if (crew_->failure) std::rethrow_exception(crew_->failure);
+}
+
+}  // namespace maxmargin

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "maxmargin/problem/dual_qp.hpp"
+#include "maxmargin/problem/solution.hpp"
+
+namespace maxmargin {
+
+/// How good a solution is, computed from `a` alone by code that knows no solver.
+struct Certificate {
+  double primal = infinity;        ///< 1/2 a'Q~a + sum phi*(-h) + lambda'd
+  double dual = -infinity;         ///< -(1/2 a'Q~a + sum phi(a))
+  double gap = infinity;           ///< sum [phi(a) + phi*(-h) + h a] >= 0, summed term by term
+  double relative_gap = infinity;  ///< 2 gap / (|primal| + |dual|), (10.9)
+  double kkt = infinity;           ///< largest violation m(a) - M(a) of the optimality conditions
+  double equality_residual = 0;    ///< largest |A a - d|
+  double bound_residual = 0;       ///< largest excess over a bound
+  double rounding = 0;             ///< bound on the error of f that float kernel values bring
+  double best_primal = infinity;   ///< bounds on the optimum over the whole run (10.21)
+  double best_dual = -infinity;
+  bool mercer = true;  ///< false: K is not positive semi-definite, so the gap is no bound
+};
+
+struct Certified {
+  Solution solution;  ///< lambda chosen to make the gap smallest
+  Certificate certificate;
+};
+
+/// h = Q~a + A'lambda; chooses lambda to make the primal smallest (one equality row: exactly).
+Certified certify(const DualQp& qp, Solution solution, Precision precision, const Threads& threads);
+
+/// The relative gap of two bounds, (10.9).
+double relative_gap(double primal, double dual);
+
+}  // namespace maxmargin

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "maxmargin/data/dataset.hpp"
+
+namespace maxmargin {
+
+/// How `--scale` maps each feature: range: [min,max] to [-1,1]; unit: [min,max] to [0,1];
+/// deviation: mean 0 and deviation 1; maximum: divided by the largest absolute value, so that zeros
+/// stay zero and sparse data stays sparse.
+enum class ScalingKind { range, unit, deviation, maximum };
+
+/// x_j becomes (x_j - offset_j) * factor_j; a constant feature becomes 0.
+struct Scaling {
+  ScalingKind kind = ScalingKind::maximum;
+  std::vector<double> offset;
+  std::vector<double> factor;
+};
+
+/// Learns the scaling of a data set. A kind that would fill up sparse rows (an offset that is not
+/// zero) makes them dense if that fits into `most_bytes`, else throws an Error that names
+/// `maximum`.
+Scaling learn_scaling(const Rows& rows, ScalingKind kind, std::size_t most_bytes);
+
+/// Applies it. Features that the scaling does not know are an Error.
+void apply(const Scaling& scaling, Features& rows);
+
+std::optional<ScalingKind> scaling_kind(std::string_view name);
+std::string_view to_string(ScalingKind kind);
+
+}  // namespace maxmargin

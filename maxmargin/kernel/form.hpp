@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cmath>
+#include <optional>
+#include <string_view>
+#include <variant>
+
+namespace maxmargin {
+
+// Every built-in kernel is a map of one number, and that number is a sum over the features. So a
+// kernel states its two halves and the engines (kernel/engine.hpp) know only these two short lists.
+
+/// What is summed over the features of a pair of rows.
+enum class Pairing {
+  dot,                ///< sum x z
+  squared_euclidean,  ///< sum (x - z)^2
+  manhattan,          ///< sum |x - z|
+  chi_squared,        ///< sum (x - z)^2 / (x + z), terms with x + z = 0 left out; x, z >= 0
+  hellinger           ///< sum (sqrt x - sqrt z)^2; x, z >= 0
+};
+
+/// One feature's share of the sum.
+inline double pair_term(Pairing pairing, double x, double z) {
+  switch (pairing) {
+    case Pairing::dot:
+      return x * z;
+    case Pairing::squared_euclidean:
+      return (x - z) * (x - z);
+    case Pairing::manhattan:
+      return std::abs(x - z);
+    case Pairing::chi_squared:
+      return x + z > 0 ? (x - z) * (x - z) / (x + z) : 0;
+    case Pairing::hellinger:
+      return (std::sqrt(x) - std::sqrt(z)) * (std::sqrt(x) - std::sqrt(z));
+  }
+  return 0;
+}
+
+struct Identity {
+  double operator()(double s) const { return s; }
+};
+/// exp(-rate s)
+struct Decay {
+  double rate;
+  double operator()(double s) const { return std::exp(-rate * s); }
+};
+/// exp(-rate sqrt(s))
+struct RootDecay {
+  double rate;
+  double operator()(double s) const { return std::exp(-rate * std::sqrt(s)); }
+};
+/// (factor s + shift)^degree
+struct Power {
+  double factor, shift;
+  int degree;
+  double operator()(double s) const {
+    double result = 1;
+    double base = factor * s + shift;
+    for (int n = degree; n > 0; n >>= 1, base *= base)
+      if (n & 1) result *= base;
+    return result;
+  }
+};
+/// tanh(factor s + shift)
+struct HyperbolicTangent {
+  double factor, shift;
+  double operator()(double s) const { return std::tanh(factor * s + shift); }
+};
+
+using Map = std::variant<Identity, Decay, RootDecay, Power, HyperbolicTangent>;
+
+/// Whether every Gram matrix of a kernel is positive semi-definite (Mercer's condition).
+enum class Definite { yes, no, unknown };
+
+struct Form {
+  Pairing pairing;
+  Map map;
+
+  bool needs_non_negative() const {
+    return pairing == Pairing::chi_squared || pairing == Pairing::hellinger;
+  }
+};
+
+/// The distances of the generic RBF kernel.
+enum class Distance { squared_euclidean, euclidean, manhattan, chi_squared, hellinger };
+std::optional<Distance> distance_named(std::string_view name);
+std::string_view to_string(Distance distance);
+
+}  // namespace maxmargin

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "maxmargin/certify/certify.hpp"
+#include "maxmargin/data/dataset.hpp"
+#include "maxmargin/data/scaling.hpp"
+#include "maxmargin/kernel/kernels.hpp"
+
+namespace maxmargin {
+
+enum class Outcome { classes, number, novelty };  ///< what a model predicts
+enum class Multiclass { one_vs_one, one_vs_rest };
+
+/// One decision function: f(x) = sum_k coefficient[k] K(support[k], x) + lambda[0] (the bias) + ...
+/// f > 0 speaks for `positive`, otherwise for `negative` (class numbers; one-vs-rest has no
+/// `negative`, regression and one-class have neither).
+struct Machine {
+  static constexpr int nobody = -1;
+  int positive = nobody;
+  int negative = nobody;
+  std::vector<Index> support;  ///< increasing positions in Model::support
+  std::vector<double> coefficient;
+  std::vector<double> lambda;  ///< of the unpenalised functions; the first is the bias
+  Ended ended = Ended::stalled;
+  std::uint64_t iterations = 0;
+  Certificate certificate;
+
+  double bias() const { return lambda.empty() ? 0 : lambda[0]; }
+};
+
+/// All that is needed to predict, and to check later how it came about.
+struct Model {
+  Outcome outcome = Outcome::classes;
+  Multiclass multiclass = Multiclass::one_vs_one;
+  Kernel kernel;
+  std::size_t features = 0;                ///< of the training data
+  Features support;                        ///< support vectors, after scaling
+  std::vector<std::uint64_t> support_row;  ///< the training row (from 0) each of them was
+  std::vector<Machine> machines;           ///< they share the support vectors
+  std::vector<std::string> classes;        ///< names; numbers as their shortest text
+  bool numeric_classes = true;
+  std::vector<std::string> feature_names;
+  Scaling scaling;  ///< empty factor: none
+  /// How it was trained: option names and values as on the command line, the task's own fields
+  /// ("task", "cost", "epsilon", "nu", "class-weight -1" ...) among them.
+  std::vector<std::pair<std::string, std::string>> options;
+  std::uint64_t seed = 0;
+  std::uint64_t rows = 0;  ///< of the training data
+  std::string data_hash;   ///< content_hash of it
+  std::string program;     ///< "maxmargin 0.1.0"
+};
+
+}  // namespace maxmargin

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "maxmargin/base/threads.hpp"
+#include "maxmargin/data/rows.hpp"
+#include "maxmargin/kernel/form.hpp"
+
+namespace maxmargin {
+
+/// How exact the kernel values of a product must be: `fast` may use float values (sums are always
+/// double), `exact` uses double values throughout.
+enum class Precision { fast, exact };
+
+/// A symmetric matrix K over points, known by its rows and its products: the kernel matrix of a
+/// data set, a dense matrix, a low-rank one, one on disk or on other machines. Several variables of
+/// a DualQp may share a point (the two sides of a regression tube, equal rows of opposite classes).
+class Quadratic {
+ public:
+  virtual ~Quadratic() = default;
+
+  virtual std::size_t size() const = 0;
+  virtual std::span<const double> diagonal() const = 0;
+  virtual Definite definite() const = 0;
+
+  /// out[r * stride + c] = K(which[r], begin + c) for c < count. Cheapest for many rows at once.
+  virtual void rows(std::span<const Index> which, std::size_t begin, std::size_t count, float* out,
+                    std::size_t stride, const Threads& threads) const = 0;
+
+  /// y = K x. Costs only the rows of the points where x is not zero.
+  virtual void multiply(std::span<const double> x, std::span<double> y, Precision precision,
+                        const Threads& threads) const = 0;
+
+  /// The same matrix over some of the points, in the given order: what is left when a solver
+  /// shrinks its problem.
+  virtual std::shared_ptr<const Quadratic> restrict_to(std::span<const Index> points) const = 0;
+};
+
+}  // namespace maxmargin

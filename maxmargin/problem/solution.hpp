@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+#include "maxmargin/loss/block.hpp"
+
+namespace maxmargin {
+
+/// What an observer answers: go on, end as if a limit was reached, or end now.
+enum class Control { proceed, finish, cancel };
+
+/// How a run ended. Only `converged` says that what was asked for has been reached.
+enum class Ended { converged, iteration_limit, time_limit, stalled, unbounded, cancelled };
+std::string_view to_string(Ended ended);
+
+/// When a solver may stop: both thresholds must hold. `kkt` is the largest violation of the
+/// optimality conditions, m(a) - M(a); `relative_gap` is (10.9).
+struct Stop {
+  double kkt = 1e-3;
+  double relative_gap = 1e-3;
+  std::size_t iterations = std::numeric_limits<std::size_t>::max();
+  double seconds = infinity;
+};
+
+struct Progress {
+  std::string_view phase;  ///< "train", "certify", ...
+  std::size_t iteration = 0;
+  double primal = infinity, dual = -infinity, relative_gap = infinity, kkt = infinity;
+  std::size_t active = 0, size = 0;  ///< variables still in play, and all of them
+  double done = 0;                   ///< estimated share of the work done, 0 to 1
+  double seconds = 0;                ///< since the start of the run
+};
+
+/// Called a few times a second, by one thread at a time. An empty observer lets everything proceed.
+using Observer = std::function<Control(const Progress&)>;
+
+struct Solution {
+  std::vector<double> a;
+  std::vector<double> lambda;
+  Ended ended = Ended::stalled;
+  std::size_t iterations = 0;
+  /// The best bounds on the optimum met over the run (10.21).
+  double best_primal = infinity;
+  double best_dual = -infinity;
+};
+
+}  // namespace maxmargin

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <variant>
+
+#include "maxmargin/certify/certify.hpp"
+#include "maxmargin/solver/smo.hpp"
+
+namespace maxmargin {
+
+/// The list of solvers: options, help texts and the conformance suite are derived from it.
+using Solver = std::variant<Smo>;
+
+/// run + certify: no solver grades itself. A solution that misses what was asked for is not
+/// `converged`, whatever the solver thought.
+Certified solve(const DualQp& qp, const Solver& solver, const Threads& threads,
+                const Observer& observer = {});
+
+/// The solver that fits a problem, and the reason in one line.
+struct Choice {
+  Solver solver;
+  std::string reason;
+};
+Choice choose_solver(const DualQp& qp, const Stop& stop, std::size_t memory_bytes);
+
+}  // namespace maxmargin

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "maxmargin/base/field.hpp"
+#include "maxmargin/model/model.hpp"
+
+namespace maxmargin {
+
+/// C-SVC: 1/2 |w|^2 + sum_i C_i max(0, 1 - y_i f(x_i)), C_i = cost * class weight * row weight.
+struct Svc {
+  double cost = 1;
+  bool hard_margin = false;  ///< no errors allowed: C_i infinite
+  Multiclass multiclass = Multiclass::one_vs_one;
+  std::vector<std::pair<std::string, double>> class_weights;  ///< label name, factor of its cost
+  static constexpr std::string_view name = "svc";
+  static constexpr std::string_view summary = "classification (C-SVC)";
+  static constexpr auto fields =
+      std::tuple{field("cost", &Svc::cost, "price C of a margin error", positive),
+                 field("hard-margin", &Svc::hard_margin, "allow no margin error at all")};
+};
+
+/// eps-SVR: 1/2 |w|^2 + sum_i C_i^- max(0, y_i - f - eps) + C_i^+ max(0, f - y_i - eps).
+struct Svr {
+  double cost = 1;
+  double epsilon = 0.1;
+  double over = 1;   ///< factor of the cost where the prediction is too high
+  double under = 1;  ///< factor of the cost where it is too low
+  static constexpr std::string_view name = "svr";
+  static constexpr std::string_view summary = "regression (eps-SVR)";
+  static constexpr auto fields =
+      std::tuple{field("cost", &Svr::cost, "price C of an error beyond the tube", positive),
+                 field("epsilon", &Svr::epsilon, "half width of the tube", non_negative),
+                 field("over", &Svr::over, "factor of the cost of over-prediction", positive),
+                 field("under", &Svr::under, "factor of the cost of under-prediction", positive)};
+};
+
+/// One-class: 1/2 |w|^2 + sum_i w_i max(0, rho - g(x_i)) - nu W rho, W the sum of the weights; f =
+/// g - rho.
+struct OneClass {
+  double nu = 0.5;
+  static constexpr std::string_view name = "one-class";
+  static constexpr std::string_view summary = "novelty detection (one-class)";
+  static constexpr auto fields = std::tuple{
+      field("nu", &OneClass::nu, "share of the training rows that may be novel", fraction)};
+};
+
+using Task = std::variant<Svc, Svr, OneClass>;
+
+}  // namespace maxmargin

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+
+#include "maxmargin/solver/solvers.hpp"
+#include "maxmargin/train/task.hpp"
+
+namespace maxmargin {
+
+struct TrainOptions {
+  Task task;
+  Kernel kernel = Rbf{};
+  Stop stop;
+  std::string solver = "auto";   ///< a name from the list of solvers, or "auto"
+  std::size_t memory_bytes = 0;  ///< budget of the kernel cache; 0: half of the memory
+  std::optional<ScalingKind> scaling;
+  std::uint64_t seed = 0;
+};
+
+struct Trained {
+  Model model;
+  std::string solver;            ///< which, and
+  std::string reason;            ///< why
+  Ended ended = Ended::stalled;  ///< the worst of its machines
+  std::uint64_t iterations = 0;  ///< summed
+  Certificate certificate;       ///< objectives summed, violations worst
+  std::size_t merged_rows = 0;   ///< rows that were equal to another and shared its variable
+  double train_seconds = 0;
+  double certify_seconds = 0;
+};
+
+/// data -> formulate -> solve -> certify -> model. Takes the data by value so that scaling needs no
+/// second copy: move it in. Throws Error when data and options do not fit together.
+Trained train(Dataset data, const TrainOptions& options, const Threads& threads,
+              const Observer& observer = {});
+
+/// gamma = 1 / (features * variance of all values), the width that fits the scale of the data.
+double gamma_scale(const Rows& rows);
+
+}  // namespace maxmargin
