@@ -15,7 +15,7 @@ struct Svc {
   double cost = 1;
   bool hard_margin = false;  ///< no errors allowed: C_i infinite
   Multiclass multiclass = Multiclass::one_vs_one;
-  std::vector<std::pair<std::string, double>> class_weights;  ///< label name, factor of its cost
+  std::vector<std::pair<std::string, double>> class_weights{};  ///< label name, factor of its cost
   static constexpr std::string_view name = "svc";
   static constexpr std::string_view summary = "classification (C-SVC)";
   static constexpr auto fields =

@@ -8,12 +8,12 @@
 namespace maxmargin {
 
 struct TrainOptions {
-  Task task;
+  Task task{};
   Kernel kernel = Rbf{};
-  Stop stop;
+  Stop stop{};
   std::string solver = "auto";   ///< a name from the list of solvers, or "auto"
   std::size_t memory_bytes = 0;  ///< budget of the kernel cache; 0: half of the memory
-  std::optional<ScalingKind> scaling;
+  std::optional<ScalingKind> scaling{};
   std::uint64_t seed = 0;
 };
 

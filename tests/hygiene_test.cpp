@@ -1,0 +1,80 @@
+// Habits that a reader of the code, or a program that uses the library, relies on.
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include "tests/source_tree.hpp"
+
+namespace maxmargin {
+namespace {
+
+using namespace testing_tree;
+
+const std::vector<std::string> folders = {"maxmargin", "cli",  "tests",   "examples",
+                                          "bench",     "fuzz", "scripts", "docs"};
+const std::vector<std::string> texts = {".cpp", ".hpp", ".md", ".txt", ".cmake", ".sh"};
+
+// Errors are exceptions and progress goes to an observer; what is printed is up to the caller.
+TEST(Hygiene, TheLibraryNeverPrintsExitsOrAborts) {
+  const std::regex forbidden(
+      "(^|[^_[:alnum:]])(std::cout|std::cerr|std::clog|printf|fprintf|puts|fputs|perror|exit|_exit|"
+      "quick_exit|abort|terminate|fmt::print)\\s*(\\(|<<)");
+  for (const fs::path& path : files("maxmargin", {".cpp", ".hpp"})) {
+    if (path.stem().string().ends_with("_test")) continue;
+    int number = 0;
+    for (const std::string& line : lines(path)) {
+      ++number;
+      const std::string code = line.substr(0, line.find("//"));
+      EXPECT_FALSE(std::regex_search(code, forbidden))
+          << shown(path) << ":" << number << ": " << line;
+    }
+  }
+}
+
+TEST(Hygiene, NoFileIsTooLongToReadAtOnce) {
+  for (const std::string& folder : folders)
+    for (const fs::path& path : files(folder, {".cpp", ".hpp"}))
+      EXPECT_LE(lines(path).size(), 600u) << shown(path);
+}
+
+TEST(Hygiene, HeadersAreGuarded) {
+  for (const std::string& folder : folders)
+    for (const fs::path& path : files(folder, {".hpp"}))
+      EXPECT_EQ(lines(path).at(0), "#pragma once") << shown(path);
+}
+
+TEST(Hygiene, NothingIsLeftForLater) {
+  // Put together here so that this file does not find itself.
+  const std::regex marker(std::string("\\b(TO") + "DO|FIX" + "ME|X" + "XX|DISA" + "BLED_)");
+  for (const std::string& folder : folders)
+    for (const fs::path& path : files(folder, texts)) {
+      int number = 0;
+      for (const std::string& line : lines(path)) {
+        ++number;
+        EXPECT_FALSE(std::regex_search(line, marker)) << shown(path) << ":" << number;
+      }
+    }
+}
+
+TEST(Hygiene, LinesEndCleanly) {
+  for (const std::string& folder : folders)
+    for (const fs::path& path : files(folder, texts)) {
+      int number = 0;
+      for (const std::string& line : lines(path)) {
+        ++number;
+        EXPECT_TRUE(line.empty() || (line.back() != ' ' && line.back() != '\r'))
+            << shown(path) << ":" << number;
+      }
+    }
+}
+
+// The same words wherever they occur: a name that says nothing hides what a file is about.
+TEST(Hygiene, FileNamesSayWhatTheFileIsAbout) {
+  const std::regex empty_name("utils?|misc|common|helpers?|manager");
+  for (const std::string& folder : folders)
+    for (const fs::path& path : files(folder, {".cpp", ".hpp"}))
+      EXPECT_FALSE(std::regex_match(path.stem().string(), empty_name)) << shown(path);
+}
+
+}  // namespace
+}  // namespace maxmargin

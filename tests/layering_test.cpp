@@ -1,0 +1,69 @@
+// The order of the folders is the order of the data flow: a folder includes only what stands before
+// it. The table is the whole rule.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <regex>
+#include <set>
+
+#include "tests/source_tree.hpp"
+
+namespace maxmargin {
+namespace {
+
+using namespace testing_tree;
+
+const std::map<std::string, std::set<std::string>> may_include = {
+    {"base", {}},
+    {"linalg", {"base"}},
+    {"data", {"base", "linalg"}},
+    {"kernel", {"base", "linalg", "data"}},
+    {"loss", {"base"}},
+    {"problem", {"base", "linalg", "data", "kernel", "loss"}},
+    {"certify", {"base", "linalg", "data", "kernel", "loss", "problem"}},
+    {"solver", {"base", "linalg", "data", "kernel", "loss", "problem", "certify"}},
+    {"model", {"base", "linalg", "data", "kernel", "loss", "problem", "certify"}},
+    {"train",
+     {"base", "linalg", "data", "kernel", "loss", "problem", "certify", "solver", "model"}},
+};
+
+TEST(Layering, EveryFolderIsInTheTable) {
+  for (const auto& entry : fs::directory_iterator(source_dir() / "maxmargin")) {
+    if (entry.is_directory()) {
+      EXPECT_TRUE(may_include.contains(entry.path().filename()))
+          << entry.path().filename() << " has no place in the order of the folders";
+    }
+  }
+}
+
+// Tests may look further, e.g. train a model to save it; the library may not.
+TEST(Layering, FoldersIncludeOnlyWhatStandsBeforeThem) {
+  const std::regex include("^\\s*#\\s*include\\s+\"maxmargin/([^/\"]+)/.*");
+  int seen = 0;
+  for (const auto& [folder, allowed] : may_include) {
+    for (const fs::path& path : files("maxmargin/" + folder, {".cpp", ".hpp"})) {
+      if (path.stem().string().ends_with("_test")) continue;
+      for (const std::string& line : lines(path)) {
+        std::smatch match;
+        if (!std::regex_match(line, match, include)) continue;
+        ++seen;
+        EXPECT_TRUE(match[1] == folder || allowed.contains(match[1]))
+            << shown(path) << ": " << line;
+      }
+    }
+  }
+  EXPECT_GT(seen, 50);
+}
+
+// The doors hold no algorithm, and the library does not know them.
+TEST(Layering, TheLibraryDoesNotIncludeItsDoors) {
+  const std::regex door("^\\s*#\\s*include\\s+[\"<](cli|bench|fuzz|tests|examples|CLI)/.*");
+  for (const fs::path& path : files("maxmargin", {".cpp", ".hpp"})) {
+    if (path.stem().string().ends_with("_test")) continue;
+    for (const std::string& line : lines(path))
+      EXPECT_FALSE(std::regex_match(line, door)) << shown(path) << ": " << line;
+  }
+}
+
+}  // namespace
+}  // namespace maxmargin
