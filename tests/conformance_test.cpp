@@ -1,0 +1,308 @@
+// One suite over the lists: every kernel, every task and every solver, on dense and sparse data. A
+// new entry of a list is tested the day it is listed. The reference is the definition: objectives
+// and decision values by naive double loops from the coefficients alone.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "maxmargin/kernel/engine.hpp"
+#include "maxmargin/model/file.hpp"
+#include "maxmargin/model/predict.hpp"
+#include "maxmargin/train/train.hpp"
+#include "tests/made_data.hpp"
+
+namespace maxmargin {
+namespace {
+
+using made::Storage;
+
+constexpr std::size_t rows = 48, columns = 6;
+
+struct NamedKernel {
+  std::string name;
+  Kernel kernel;
+};
+
+/// (1 + x'z)^2 by blocks, as a user would write it.
+void quadratic_kernel(const Rows& left, std::span<const Index> left_rows, const Rows& right,
+                      std::size_t right_begin, std::size_t right_count, double* out) {
+  const Kernel plain = Polynomial{.gamma = 1, .degree = 2, .coef0 = 1};
+  for (const Index row : left_rows)
+    for (std::size_t c = 0; c < right_count; ++c)
+      *out++ = naive_value(plain, left, row, right, right_begin + c);
+}
+
+std::vector<NamedKernel> all_kernels() {
+  std::vector<NamedKernel> result;
+  for_each_component<Kernel>([&]<class K>(K kernel) {
+    if constexpr (requires { kernel.coef0; }) kernel.coef0 = 0.5;
+    if constexpr (requires { kernel.gamma; }) kernel.gamma = 0.75;
+    if constexpr (requires { kernel.function; }) kernel.function = quadratic_kernel;
+    if constexpr (requires { kernel.distance; }) {
+      for (const Distance distance :
+           {Distance::squared_euclidean, Distance::euclidean, Distance::manhattan,
+            Distance::chi_squared, Distance::hellinger}) {
+        kernel.distance = distance;
+        result.push_back({std::string(K::name) + "_" + std::string(to_string(distance)), kernel});
+      }
+    } else {
+      result.push_back({std::string(K::name), kernel});
+    }
+  });
+  result.push_back({"polynomial_indefinite", Polynomial{.gamma = 0.5, .degree = 2, .coef0 = -0.5}});
+  return result;
+}
+
+struct NamedTask {
+  std::string name;
+  Task task;
+  bool weighted;
+};
+
+std::vector<NamedTask> all_tasks() {
+  std::vector<NamedTask> result;
+  for_each_component<Task>([&]<class T>(T task) {
+    if constexpr (requires { task.cost; }) task.cost = 2;
+    if constexpr (requires { task.nu; }) task.nu = 0.3;
+    result.push_back({std::string(T::name), task, false});
+    if constexpr (requires { task.class_weights; }) task.class_weights = {{"-1", 0.5}, {"1", 2.0}};
+    if constexpr (requires { task.over; }) task.over = 1.5;
+    if constexpr (requires { task.under; }) task.under = 0.5;
+    result.push_back({std::string(T::name) + "_costs", task, true});
+  });
+  return result;
+}
+
+std::vector<std::string> all_solvers() {
+  std::vector<std::string> names;
+  for_each_component<Solver>([&](const auto& solver) { names.emplace_back(solver.name); });
+  return names;
+}
+
+/// What a training run was given, and what it made, looked at row by row.
+struct Case {
+  Dataset data;
+  Kernel kernel;
+  Task task;
+  Trained trained;
+
+  const Machine& machine() const { return trained.model.machines.at(0); }
+
+  double weight(std::size_t row) const { return data.weight.empty() ? 1 : data.weight[row]; }
+
+  /// beta of each training row.
+  std::vector<double> coefficients() const {
+    std::vector<double> beta(data.rows(), 0.0);
+    for (std::size_t k = 0; k < machine().support.size(); ++k)
+      beta[trained.model.support_row[machine().support[k]]] += machine().coefficient[k];
+    return beta;
+  }
+
+  /// f of each training row without the bias: the double loop.
+  std::vector<double> expansion(const std::vector<double>& beta) const {
+    std::vector<double> g(data.rows(), 0.0);
+    for (std::size_t i = 0; i < data.rows(); ++i)
+      for (std::size_t j = 0; j < data.rows(); ++j)
+        if (beta[j] != 0) g[i] += beta[j] * naive_value(kernel, data.x, j, data.x, i);
+    return g;
+  }
+};
+
+/// The primal and dual objectives by their textbook definitions, and the bounds of beta.
+struct Textbook {
+  double primal = 0, dual = 0;
+  double sum = 0;  ///< what the coefficients must sum to
+  std::vector<double> lower, upper;
+};
+
+double class_factor(const Svc& task, double label) {
+  for (const auto& [name, factor] : task.class_weights)
+    if (name == shortest(label)) return factor;
+  return 1;
+}
+
+Textbook textbook(const Case& run, const Svc& task, const std::vector<double>& beta,
+                  const std::vector<double>& g) {
+  Textbook result;
+  const Classes classes = classes_of(run.data);
+  for (std::size_t i = 0; i < beta.size(); ++i) {
+    const bool positive = static_cast<int>(classes.of_row[i]) == run.machine().positive;
+    const double y = positive ? 1 : -1;
+    const double cost = task.cost * class_factor(task, run.data.y[i]) * run.weight(i);
+    result.primal += cost * std::max(0.0, 1 - y * (g[i] + run.machine().bias()));
+    result.dual += y * beta[i];
+    result.lower.push_back(positive ? 0 : -cost);
+    result.upper.push_back(positive ? cost : 0);
+  }
+  return result;
+}
+
+Textbook textbook(const Case& run, const Svr& task, const std::vector<double>& beta,
+                  const std::vector<double>& g) {
+  Textbook result;
+  for (std::size_t i = 0; i < beta.size(); ++i) {
+    const double y = run.data.y[i], f = g[i] + run.machine().bias();
+    const double under = task.cost * task.under * run.weight(i);
+    const double over = task.cost * task.over * run.weight(i);
+    result.primal +=
+        under * std::max(0.0, y - f - task.epsilon) + over * std::max(0.0, f - y - task.epsilon);
+    result.dual += y * beta[i] - task.epsilon * std::abs(beta[i]);
+    result.lower.push_back(-over);
+    result.upper.push_back(under);
+  }
+  return result;
+}
+
+Textbook textbook(const Case& run, const OneClass& task, const std::vector<double>& beta,
+                  const std::vector<double>& g) {
+  Textbook result;
+  const double rho = -run.machine().bias();
+  double total = 0;
+  for (std::size_t i = 0; i < beta.size(); ++i) {
+    const double weight = run.weight(i);
+    total += weight;
+    result.primal += weight * std::max(0.0, rho - g[i]);
+    result.lower.push_back(0);
+    result.upper.push_back(weight);
+  }
+  result.sum = task.nu * total;
+  result.primal -= result.sum * rho;
+  return result;
+}
+
+/// K(x_i, x_j) of the rows as the data of a precomputed kernel.
+Dataset gram_of(Dataset data) {
+  const Kernel kernel = Rbf{.gamma = 0.5};
+  Features gram = Features::dense(data.rows());
+  for (std::size_t i = 0; i < data.rows(); ++i) {
+    std::vector<double> row;
+    for (std::size_t j = 0; j < data.rows(); ++j)
+      row.push_back(naive_value(kernel, data.x, i, data.x, j));
+    gram.append(row);
+  }
+  data.x = std::move(gram);
+  return data;
+}
+
+Dataset data_for(const NamedKernel& kernel, const NamedTask& task, Storage storage) {
+  Dataset data = std::holds_alternative<Svr>(task.task)
+                     ? made::regression(rows, columns, storage, 11)
+                     : made::classification(rows, columns, storage, 12);
+  if (std::holds_alternative<OneClass>(task.task)) data.y.clear();
+  if (task.weighted) data.weight = made::weights(rows, 13);
+  if (std::holds_alternative<Precomputed>(kernel.kernel)) data = gram_of(std::move(data));
+  return data;
+}
+
+class Conformance : public testing::TestWithParam<std::tuple<NamedKernel, NamedTask>> {
+ protected:
+  TrainOptions options(const std::string& solver) const {
+    TrainOptions result;
+    result.task = std::get<1>(GetParam()).task;
+    result.kernel = std::get<0>(GetParam()).kernel;
+    result.solver = solver;
+    result.stop.kkt = 1e-5;
+    result.stop.relative_gap = 1e-6;
+    result.memory_bytes = std::size_t{1} << 20;
+    return result;
+  }
+
+  /// Calls `check(run)` for each storage and each solver that accepts the problem.
+  void for_each_run(const std::function<void(const Case&)>& check) const {
+    const auto& [kernel, task] = GetParam();
+    for (const Storage storage : {Storage::dense_floats, Storage::dense_doubles, Storage::sparse}) {
+      int accepted = 0;
+      for (const std::string& solver : all_solvers()) {
+        SCOPED_TRACE(made::name_of(storage) + ", " + solver);
+        try {
+          Dataset data = data_for(kernel, task, storage);
+          Trained trained = train(made::copy_of(data), options(solver), Threads(2));
+          ++accepted;
+          check(Case{std::move(data), kernel.kernel, task.task, std::move(trained)});
+        } catch (const Error& refusal) {
+          EXPECT_EQ(refusal.fault(), Fault::usage) << refusal.what();
+        }
+      }
+      EXPECT_GT(accepted, 0);
+    }
+  }
+};
+
+TEST_P(Conformance, CertificateMeetsWhatWasAsked) {
+  for_each_run([](const Case& run) {
+    const Certificate& certificate = run.trained.certificate;
+    EXPECT_EQ(run.trained.ended, Ended::converged);
+    EXPECT_LE(certificate.kkt, 1e-5);
+    if (definite(run.kernel) == Definite::no) {
+      EXPECT_FALSE(certificate.mercer);
+    } else {
+      EXPECT_TRUE(certificate.mercer);
+      EXPECT_GE(certificate.gap, -1e-9 * std::abs(certificate.primal));
+      EXPECT_LE(certificate.relative_gap, 1e-6);
+      EXPECT_LE(certificate.best_primal, certificate.primal * (1 + 1e-12) + 1e-12);
+      EXPECT_GE(certificate.best_dual, certificate.dual - 1e-12 * std::abs(certificate.dual));
+    }
+    EXPECT_LE(certificate.equality_residual, 1e-9);
+    EXPECT_LE(certificate.bound_residual, 0);
+  });
+}
+
+TEST_P(Conformance, ObjectivesAreThoseOfTheTextbook) {
+  for_each_run([](const Case& run) {
+    const std::vector<double> beta = run.coefficients(), g = run.expansion(beta);
+    Textbook expected =
+        std::visit([&](const auto& task) { return textbook(run, task, beta, g); }, run.task);
+    double half_norm = 0, sum = 0;
+    for (std::size_t i = 0; i < beta.size(); ++i) {
+      half_norm += beta[i] * g[i] / 2;
+      sum += beta[i];
+      EXPECT_GE(beta[i], expected.lower[i] - 1e-12);
+      EXPECT_LE(beta[i], expected.upper[i] + 1e-12);
+    }
+    EXPECT_NEAR(sum, expected.sum, 1e-9);
+    const double size = std::abs(half_norm) + std::abs(expected.primal) + 1e-3;
+    EXPECT_NEAR(run.trained.certificate.primal, expected.primal + half_norm, 1e-5 * size);
+    EXPECT_NEAR(run.trained.certificate.dual, expected.dual - half_norm, 1e-5 * size);
+  });
+}
+
+TEST_P(Conformance, DecisionValuesAreThoseOfTheDoubleLoop) {
+  for_each_run([](const Case& run) {
+    const std::vector<double> beta = run.coefficients(), g = run.expansion(beta);
+    double scale = std::abs(run.machine().bias());
+    for (std::size_t j = 0; j < beta.size(); ++j)
+      scale += std::abs(beta[j]) * std::abs(naive_value(run.kernel, run.data.x, j, run.data.x, j));
+    const Predictor predictor(run.trained.model);
+    const std::vector<double> f =
+        predictor.decision_values(predictor.prepared(run.data.x), Threads(2));
+    ASSERT_EQ(f.size(), g.size());
+    for (std::size_t i = 0; i < g.size(); ++i)
+      EXPECT_NEAR(f[i], g[i] + run.machine().bias(), 2e-6 * scale) << "row " << i;
+  });
+}
+
+TEST_P(Conformance, NumberOfThreadsDoesNotChangeOneBit) {
+  const auto& [kernel, task] = GetParam();
+  for (const std::string& solver : all_solvers()) {
+    const Dataset data = data_for(kernel, task, Storage::sparse);
+    const Model one = train(made::copy_of(data), options(solver), Threads(1)).model;
+    const Model three = train(made::copy_of(data), options(solver), Threads(3)).model;
+    EXPECT_EQ(digest(one), digest(three));
+    EXPECT_EQ(Predictor(one).decision_values(data.x, Threads(1)),
+              Predictor(three).decision_values(data.x, Threads(3)));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Lists, Conformance,
+                         testing::Combine(testing::ValuesIn(all_kernels()),
+                                          testing::ValuesIn(all_tasks())),
+                         [](const auto& instance) {
+                           std::string name = std::get<0>(instance.param).name + "_" +
+                                              std::get<1>(instance.param).name;
+                           for (char& c : name)
+                             if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace maxmargin

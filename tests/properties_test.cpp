@@ -1,0 +1,228 @@
+// What must hold for any data: conjugates of blocks, the meaning of weights, the order of rows.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "maxmargin/loss/block.hpp"
+#include "maxmargin/model/file.hpp"
+#include "maxmargin/model/predict.hpp"
+#include "maxmargin/train/train.hpp"
+#include "tests/made_data.hpp"
+
+namespace maxmargin {
+namespace {
+
+using made::Storage;
+
+Block random_block(Rng& rng) {
+  Block block;
+  block.sign = rng.below(2) == 0 ? 1 : -1;
+  block.linear = rng.uniform(-3, 3);
+  block.lower = rng.below(3) == 0 ? 0 : rng.uniform(-2, 0);
+  block.upper = rng.uniform(0, 3);
+  block.curvature = rng.below(2) == 0 ? 0 : rng.uniform(0.1, 4);
+  return block;
+}
+
+TEST(BlockProperties, ConjugateIsTheSupremum) {
+  Rng rng(1);
+  for (int n = 0; n < 500; ++n) {
+    const Block block = random_block(rng);
+    const double slope = rng.uniform(-10, 10);
+    constexpr int steps = 2000;
+    const double width = (block.upper - block.lower) / steps;
+    double supremum = -infinity;
+    for (int i = 0; i <= steps; ++i) {
+      const double t = i == steps ? block.upper : block.lower + i * width;
+      supremum = std::max(supremum, slope * t - block.value(t));
+    }
+    // A parabola is at most c (width / 2)^2 / 2 higher between two points than at the nearer one.
+    const double between = block.curvature * width * width / 8 + 1e-12;
+    EXPECT_GE(block.conjugate(slope), supremum - 1e-12);
+    EXPECT_LE(block.conjugate(slope), supremum + between);
+  }
+}
+
+TEST(BlockProperties, FenchelInequalityIsTightAtTheArgmax) {
+  Rng rng(2);
+  for (int n = 0; n < 2000; ++n) {
+    Block block = random_block(rng);
+    if (block.curvature > 0 && rng.below(2) == 0) block.upper = infinity;
+    if (block.curvature > 0 && rng.below(2) == 0) block.lower = -infinity;
+    const double slope = rng.uniform(-10, 10);
+    const double low = std::max(block.lower, -20.0), high = std::min(block.upper, 20.0);
+    const double t = rng.uniform(low, high);
+    EXPECT_GE(block.value(t) + block.conjugate(slope) - slope * t, -1e-12);
+    const double best = block.argmax(slope);
+    EXPECT_GE(best, block.lower);
+    EXPECT_LE(best, block.upper);
+    EXPECT_NEAR(block.value(best) + block.conjugate(slope) - slope * best, 0, 1e-10);
+  }
+}
+
+TEST(BlockProperties, ConjugateIsInfiniteWhereTheVariableHasNoBound) {
+  const Block hard_margin{1, -1, 0, infinity, 0};
+  EXPECT_EQ(hard_margin.conjugate(-1.5), 0);
+  EXPECT_EQ(hard_margin.conjugate(-1), 0);
+  EXPECT_EQ(hard_margin.conjugate(-0.5), infinity);
+}
+
+struct NamedTask {
+  std::string name;
+  Task task;
+};
+
+std::vector<NamedTask> tasks() {
+  return {{"svc", Svc{.cost = 3, .class_weights = {{"1", 2.0}}}},
+          {"svr", Svr{.cost = 2, .epsilon = 0.1, .over = 2}},
+          {"one_class", OneClass{.nu = 0.4}}};
+}
+
+class TrainingProperties : public testing::TestWithParam<NamedTask> {
+ protected:
+  static constexpr std::size_t rows = 60, columns = 4;
+  Threads threads{2};
+
+  Dataset data(Storage storage) const {
+    Dataset result = std::holds_alternative<Svr>(GetParam().task)
+                         ? made::regression(rows, columns, storage, 21)
+                         : made::classification(rows, columns, storage, 22);
+    if (std::holds_alternative<OneClass>(GetParam().task)) result.y.clear();
+    return result;
+  }
+
+  Trained trained(Dataset dataset) const {
+    TrainOptions options;
+    options.task = GetParam().task;
+    options.kernel = Rbf{.gamma = 2};
+    options.stop.kkt = 1e-6;
+    options.stop.relative_gap = 1e-10;
+    options.memory_bytes = std::size_t{1} << 20;
+    return train(std::move(dataset), options, threads);
+  }
+
+  std::vector<double> values(const Model& model, const Rows& at) const {
+    return Predictor(model).decision_values(at, threads);
+  }
+
+  void expect_near(const std::vector<double>& left, const std::vector<double>& right,
+                   double tolerance) const {
+    ASSERT_EQ(left.size(), right.size());
+    for (std::size_t i = 0; i < left.size(); ++i)
+      EXPECT_NEAR(left[i], right[i], tolerance) << "row " << i;
+  }
+};
+
+TEST_P(TrainingProperties, AWeightIsANumberOfCopies) {
+  for (const Storage storage : {Storage::dense_floats, Storage::sparse}) {
+    Dataset weighted = data(storage);
+    std::vector<Index> copies;
+    for (std::size_t i = 0; i < rows; ++i) {
+      weighted.weight.push_back(1 + static_cast<double>(i % 3));
+      copies.insert(copies.end(), 1 + i % 3, static_cast<Index>(i));
+    }
+    Dataset plain = made::copy_of(weighted);
+    plain.weight.clear();
+    const Dataset copied = made::chosen(plain, copies);
+    const Trained one = trained(made::copy_of(weighted)), many = trained(made::copy_of(copied));
+    EXPECT_NEAR(one.certificate.primal, many.certificate.primal,
+                1e-9 * std::abs(one.certificate.primal));
+    expect_near(values(one.model, plain.x), values(many.model, plain.x), 1e-9);
+  }
+}
+
+TEST_P(TrainingProperties, AWeightOfZeroIsAnAbsentRow) {
+  for (const Storage storage : {Storage::dense_floats, Storage::sparse}) {
+    Dataset weighted = data(storage);
+    std::vector<Index> present;
+    for (std::size_t i = 0; i < rows; ++i) {
+      weighted.weight.push_back(i % 4 == 0 ? 0 : 1.5);
+      if (i % 4 != 0) present.push_back(static_cast<Index>(i));
+    }
+    const Dataset shorter = made::chosen(weighted, present);
+    const Trained with = trained(made::copy_of(weighted)),
+                  without = trained(made::copy_of(shorter));
+    expect_near(values(with.model, weighted.x), values(without.model, weighted.x), 1e-9);
+  }
+}
+
+// The optimum is one function; two runs may stop at different points close to it. A relative gap of
+// 1e-10 keeps f within sqrt(2 gap) of it.
+TEST_P(TrainingProperties, TheOrderOfRowsDoesNotMatter) {
+  for (const Storage storage : {Storage::dense_doubles, Storage::sparse}) {
+    const Dataset plain = data(storage);
+    std::vector<Index> order(rows);
+    std::iota(order.begin(), order.end(), Index{0});
+    Rng rng(23);
+    for (std::size_t i = rows - 1; i > 0; --i) std::swap(order[i], order[rng.below(i + 1)]);
+    const Trained one = trained(made::copy_of(plain)), other = trained(made::chosen(plain, order));
+    EXPECT_NEAR(one.certificate.dual, other.certificate.dual,
+                1e-9 * (1 + std::abs(one.certificate.dual)));
+    expect_near(values(one.model, plain.x), values(other.model, plain.x), 2e-4);
+  }
+}
+
+TEST_P(TrainingProperties, TheSameInputGivesTheSameModel) {
+  const Dataset plain = data(Storage::sparse);
+  EXPECT_EQ(digest(trained(made::copy_of(plain)).model),
+            digest(trained(made::copy_of(plain)).model));
+}
+
+TEST_P(TrainingProperties, DenseAndSparseRowsAreTheSameRows) {
+  const Dataset sparse = data(Storage::sparse);
+  Dataset dense = made::copy_of(sparse);
+  dense.x = Features::dense(columns);
+  std::vector<double> row(columns);
+  const Rows view = sparse.x;
+  for (std::size_t i = 0; i < rows; ++i) {
+    std::fill(row.begin(), row.end(), 0.0);
+    view.for_each(i, [&](Index feature, double value) { row[feature] = value; });
+    dense.x.append(row);
+  }
+  const Trained one = trained(made::copy_of(sparse)), other = trained(made::copy_of(dense));
+  expect_near(values(one.model, sparse.x), values(other.model, dense.x), 2e-4);
+}
+
+TEST(HardMargin, AllowsNoError) {
+  Dataset data;
+  data.x = Features::dense(2);
+  Rng rng(31);
+  for (int i = 0; i < 60; ++i) {
+    const double side = i % 2 == 0 ? 1 : -1;
+    data.x.append(std::vector<double>{side * rng.uniform(0.5, 2), rng.uniform(-1, 1)});
+    data.y.push_back(side);
+  }
+  TrainOptions options;
+  options.task = Svc{.hard_margin = true};
+  options.kernel = Linear{};
+  options.stop.kkt = 1e-6;
+  const Threads threads(2);
+  const Dataset copy = made::copy_of(data);
+  const Trained trained = train(std::move(data), options, threads);
+  EXPECT_EQ(trained.ended, Ended::converged);
+  EXPECT_LE(trained.certificate.kkt, 1e-6);
+  const int positive = trained.model.machines.at(0).positive;
+  const double sign = trained.model.classes.at(static_cast<std::size_t>(positive)) == "1" ? 1 : -1;
+  const auto values = Predictor(trained.model).decision_values(copy.x, threads);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    EXPECT_GE(sign * copy.y[i] * values[i], 1 - 1e-5) << "row " << i;
+}
+
+// Two classes that overlap: no margin exists, so the dual grows without bound and must say so.
+TEST(HardMargin, SaysWhenNoMarginExists) {
+  Dataset data;
+  data.x = Features::dense(1, std::vector<double>{0, 1, 2, 3});
+  data.y = {1, -1, 1, -1};
+  TrainOptions options;
+  options.task = Svc{.hard_margin = true};
+  options.kernel = Linear{};
+  const Trained trained = train(std::move(data), options, Threads(1));
+  EXPECT_NE(trained.ended, Ended::converged);
+}
+
+INSTANTIATE_TEST_SUITE_P(Tasks, TrainingProperties, testing::ValuesIn(tasks()),
+                         [](const auto& instance) { return instance.param.name; });
+
+}  // namespace
+}  // namespace maxmargin
