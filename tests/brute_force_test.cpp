@@ -293,6 +293,7 @@ TEST_P(BruteForceProblems, NoOtherBiasMakesThePrimalSmaller) {
 }
 
 TEST_P(BruteForceProblems, EverySolverFindsTheOptimum) {
+  int solved = 0;
   for_each_component<Solver>([&](auto solver) {
     solver.stop.kkt = 1e-8;
     solver.stop.relative_gap = 1e-9;
@@ -301,6 +302,7 @@ TEST_P(BruteForceProblems, EverySolverFindsTheOptimum) {
     for (int n = 0; n < problems; ++n) {
       const DualQp qp = random_problem(GetParam(), rng);
       if (refuses(qp, solver)) continue;
+      ++solved;
       const double optimum = -enumerate(qp).optimum;
       const Certified result = solve(qp, solver, threads);
       EXPECT_EQ(result.solution.ended, Ended::converged) << "problem " << n;
@@ -310,6 +312,7 @@ TEST_P(BruteForceProblems, EverySolverFindsTheOptimum) {
           << "problem " << n;
     }
   });
+  EXPECT_GT(solved, 0);
 }
 
 std::string loss_name(const testing::TestParamInfo<Loss>& instance) {

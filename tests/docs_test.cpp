@@ -1,0 +1,114 @@
+// The documentation says what the code does: tables hold what the lists declare, snippets are
+// pieces of the examples that ctest runs, links lead somewhere.
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <sstream>
+
+#include "maxmargin/solver/solvers.hpp"
+#include "maxmargin/train/task.hpp"
+#include "tests/source_tree.hpp"
+
+namespace maxmargin {
+namespace {
+
+using namespace testing_tree;
+
+std::string text_of(const fs::path& path) {
+  std::ifstream in(path);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::string in_table(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) escaped += c == '|' ? std::string("\\|") : std::string(1, c);
+  return escaped;
+}
+
+TEST(Docs, EveryKernelIsInTheTableWithItsFormulaAndParameters) {
+  const auto table = lines(source_dir() / "docs/kernels.md");
+  for_each_component<Kernel>([&](const auto& kernel) {
+    const std::string start = "| `" + std::string(kernel.name) + "` |";
+    const auto row = std::ranges::find_if(
+        table, [&](const std::string& line) { return line.starts_with(start); });
+    ASSERT_NE(row, table.end()) << start;
+    EXPECT_TRUE(contains(*row, "`" + in_table(kernel.formula) + "`")) << *row;
+    for_each_field(kernel, [&](const auto& declared, const auto&) {
+      EXPECT_TRUE(contains(*row, "`" + std::string(declared.name) + "`")) << *row;
+    });
+  });
+}
+
+TEST(Docs, EveryTaskHasAPageThatNamesItsParameters) {
+  for_each_component<Task>([&](const auto& task) {
+    std::string page(task.name);
+    std::ranges::replace(page, '-', '_');
+    const std::string text = text_of(source_dir() / "docs" / (page + ".md"));
+    EXPECT_TRUE(contains(text, "--task " + std::string(task.name))) << page;
+    for_each_field(task, [&](const auto& declared, const auto&) {
+      EXPECT_TRUE(contains(text, "--" + std::string(declared.name)))
+          << page << ": " << declared.name;
+    });
+  });
+}
+
+TEST(Docs, EverySolverIsDescribed) {
+  const std::string text = text_of(source_dir() / "docs/solver.md");
+  for_each_component<Solver>([&](const auto& solver) {
+    std::string title(solver.name);
+    std::ranges::transform(title, title.begin(), [](unsigned char c) { return std::toupper(c); });
+    EXPECT_TRUE(contains(text, title)) << title;
+  });
+}
+
+std::vector<fs::path> pages() {
+  std::vector<fs::path> result = files("docs", {".md"});
+  for (const char* name : {"README.md", "CONTRIBUTING.md", "maxmargin/README.md"})
+    result.push_back(source_dir() / name);
+  return result;
+}
+
+TEST(Docs, LinksLeadSomewhere) {
+  const std::regex link("\\]\\(([^)#:]+)\\)");
+  for (const fs::path& page : pages()) {
+    const std::string text = text_of(page);
+    for (std::sregex_iterator found(text.begin(), text.end(), link), end; found != end; ++found)
+      EXPECT_TRUE(fs::exists(page.parent_path() / (*found)[1].str()))
+          << shown(page) << ": " << (*found)[1];
+  }
+}
+
+// Files that a page names in backquotes exist.
+TEST(Docs, FilesThatAreNamedExist) {
+  const std::regex name("`((maxmargin|tests|examples|docs|bench|scripts|fuzz)/[a-z_/.0-9-]+)`");
+  for (const fs::path& page : pages()) {
+    const std::string text = text_of(page);
+    for (std::sregex_iterator found(text.begin(), text.end(), name), end; found != end; ++found)
+      EXPECT_TRUE(fs::exists(source_dir() / (*found)[1].str()))
+          << shown(page) << ": " << (*found)[1];
+  }
+}
+
+TEST(Docs, SnippetsArePiecesOfTheExamples) {
+  std::string examples;
+  for (const fs::path& path : files("examples", {".cpp"})) examples += text_of(path);
+  const std::string fence = "```";
+  for (const fs::path& page : pages()) {
+    const std::string text = text_of(page);
+    for (std::size_t at = text.find(fence + "cpp\n"); at != std::string::npos;
+         at = text.find(fence + "cpp\n", at + 1)) {
+      const std::size_t begin = at + fence.size() + 4;
+      const std::string snippet = text.substr(begin, text.find(fence, begin) - begin);
+      EXPECT_TRUE(contains(examples, snippet)) << shown(page) << ":\n" << snippet;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace maxmargin
