@@ -1,0 +1,29 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace maxmargin::cli {
+
+/// Help texts in two columns, wrapped to 80.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode mode) const override;
+  std::string make_usage(const CLI::App* app, std::string name) const override;
+  std::string make_option(const CLI::Option* option, bool is_positional) const override;
+  std::string make_subcommand(const CLI::App* verb) const override;
+};
+
+/// "Examples:" and the lines below it, for a footer.
+std::string examples(const std::vector<std::string>& lines);
+
+/// The one line for a command line that could not be parsed: what, what was probably meant, and
+/// where the help is.
+std::string explain(const CLI::App& program, const CLI::ParseError& error);
+
+/// Throws a usage Error for `--option=` without a value, which would swallow the next argument.
+void refuse_empty_values(int argc, const char* const* argv);
+
+}  // namespace maxmargin::cli

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cli/components.hpp"
+#include "cli/output.hpp"
+#include "maxmargin/data/scaling.hpp"
+#include "maxmargin/kernel/kernels.hpp"
+
+namespace maxmargin::cli {
+
+/// `--kernel` and the options of the kernels. `--gamma` may also be `scale` (the default) or
+/// `auto`, which only the data can turn into numbers.
+class KernelOptions {
+ public:
+  KernelOptions();
+
+  /// `preset`: the kernel when none is named; empty: none at all.
+  void add_to(CLI::App& app, std::string preset);
+
+  bool chosen() const { return !name_.empty(); }
+  const std::string& name() const { return name_; }
+  /// Throws a usage Error for whatever is wrong without knowing the data.
+  void check() const;
+  /// Throws a usage Error when a kernel's option was given but no kernel.
+  void require_unused() const;
+  /// The kernel for this data, which will be scaled as given before it meets the kernel.
+  Kernel make(const Rows& rows, std::optional<ScalingKind> scaling) const;
+
+ private:
+  ComponentOptions<Kernel> fields_{"kernel"};
+  std::string name_;
+};
+
+/// "rbf, gamma = 0.008", with the formula.
+std::string show_kernel(const Kernel& kernel);
+Json kernel_json(const Kernel& kernel);
+
+}  // namespace maxmargin::cli

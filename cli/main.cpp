@@ -1,0 +1,66 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <new>
+
+#include "cli/exit_codes.hpp"
+#include "cli/help.hpp"
+#include "cli/output.hpp"
+#include "cli/verbs.hpp"
+#include "maxmargin/base/error.hpp"
+
+namespace maxmargin::cli {
+namespace {
+
+int complain(int code, std::string_view what) {
+  std::string line = fmt::format("maxmargin: {}", what);
+  for (char& letter : line)
+    if (letter == '\n' || letter == '\r') letter = ' ';
+  fmt::print(stderr, "{}\n", line);
+  return code;
+}
+
+int run(int argc, char** argv) {
+  CLI::App program{"Support vector machines, fast and certified.", "maxmargin"};
+  program.formatter(std::make_shared<HelpFormatter>());
+  program.get_formatter()->label("Positionals", "Arguments");
+  program.set_help_flag("-h,--help", "show this help");
+  program.set_version_flag("--version", "maxmargin " MAXMARGIN_VERSION, "show the version");
+  program.require_subcommand(1);
+  const Verb verbs[] = {add_train(program), add_predict(program), add_verify(program),
+                        add_check(program), add_inspect(program)};
+  for (const Verb& verb : verbs) verb.app->group("Commands");
+  program.footer(std::string("'maxmargin COMMAND --help' shows the options of a command.\n\n") +
+                 exit_code_help);
+  refuse_empty_values(argc, argv);
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::Success& asked) {
+    // Help or version: the library writes them to the streams it is given.
+    std::ostringstream text;
+    program.exit(asked, text, text);
+    print(text.str());
+    return exit_ok;
+  } catch (const CLI::ParseError& error) {
+    return complain(exit_usage, explain(program, error));
+  }
+  for (const Verb& verb : verbs)
+    if (verb.app->parsed()) return verb.run();
+  return exit_internal;
+}
+
+}  // namespace
+}  // namespace maxmargin::cli
+
+int main(int argc, char** argv) {
+  using namespace maxmargin;
+  try {
+    return cli::run(argc, argv);
+  } catch (const Error& error) {
+    return cli::complain(cli::exit_code(error.fault()), error.what());
+  } catch (const std::bad_alloc&) {
+    return cli::complain(cli::exit_io, "out of memory; give a smaller --memory or less data");
+  } catch (const std::exception& error) {
+    return cli::complain(cli::exit_internal, fmt::format("internal error: {}", error.what()));
+  }
+}

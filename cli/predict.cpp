@@ -1,0 +1,201 @@
+#include "maxmargin/model/predict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "cli/exit_codes.hpp"
+#include "cli/help.hpp"
+#include "cli/output.hpp"
+#include "cli/reading.hpp"
+#include "cli/scores.hpp"
+#include "cli/units.hpp"
+#include "cli/verbs.hpp"
+#include "maxmargin/base/clock.hpp"
+#include "maxmargin/model/file.hpp"
+#include "maxmargin/model/whole_file.hpp"
+
+namespace maxmargin::cli {
+namespace {
+
+struct PredictArguments {
+  std::string data, model, output;
+  bool decision_values = false, json = false, quiet = false;
+  int threads = 0;
+  ReadingOptions reading;
+};
+
+/// Where predictions go: a file, standard output, or the JSON object.
+class Sink {
+ public:
+  explicit Sink(const PredictArguments& arguments) {
+    if (!arguments.output.empty())
+      file_.emplace(arguments.output);
+    else if (arguments.json)
+      collected_ = Json::array();
+  }
+
+  bool collects() const { return !collected_.is_null(); }
+  void collect(Json value) { collected_.push_back(std::move(value)); }
+  void write(std::string_view lines) {
+    if (file_)
+      file_->write(std::as_bytes(std::span(lines)));
+    else
+      print(lines);
+  }
+  void commit() {
+    if (file_) file_->commit();
+  }
+  Json& collected() { return collected_; }
+
+ private:
+  std::optional<WholeFile> file_;
+  Json collected_;
+};
+
+/// What is printed for one row.
+class Printer {
+ public:
+  Printer(const Model& model, bool decision_values)
+      : model_(model), decision_values_(decision_values) {}
+
+  void append(std::string& text, std::span<const double> values, double predicted) const {
+    if (decision_values_) {
+      for (std::size_t m = 0; m < values.size(); ++m) {
+        if (m > 0) text += ' ';
+        text += shortest(values[m]);
+      }
+    } else if (model_.outcome == Outcome::classes) {
+      text += model_.classes[static_cast<std::size_t>(predicted)];
+    } else {
+      text += shortest(predicted);
+    }
+    text += '\n';
+  }
+  Json json(std::span<const double> values, double predicted) const {
+    if (decision_values_)
+      return values.size() == 1 ? Json(values[0]) : Json(std::vector(values.begin(), values.end()));
+    if (model_.outcome != Outcome::classes) return predicted;
+    const std::string& name = model_.classes[static_cast<std::size_t>(predicted)];
+    if (model_.numeric_classes) return Json::parse(name, nullptr, false);
+    return name;
+  }
+
+ private:
+  const Model& model_;
+  bool decision_values_;
+};
+
+/// Rows per batch: enough to keep the kernel tiles full, few enough to bound the memory.
+std::size_t batch_rows(std::size_t features) {
+  constexpr std::size_t budget = std::size_t{1} << 29;
+  return std::clamp<std::size_t>(budget / (8 * std::max<std::size_t>(1, features)), 256, 4096);
+}
+
+void require_same_features(const Model& model, const Dataset& batch, const std::string& file) {
+  if (model.feature_names.empty() || batch.feature_names.empty() ||
+      model.feature_names == batch.feature_names)
+    return;
+  const auto differing = std::ranges::mismatch(model.feature_names, batch.feature_names);
+  throw Error(Fault::data, Place{file, 1},
+              fmt::format("the features are not those of the model: column '{}' where it has '{}'",
+                          differing.in2 == batch.feature_names.end() ? "(none)" : *differing.in2,
+                          differing.in1 == model.feature_names.end() ? "(none)" : *differing.in1),
+              "give the label column with --label NAME, or --label none if there is none");
+}
+
+void predict_batch(const Model& model, const Predictor& predictor, const Printer& printer,
+                   const Dataset& batch, const Threads& threads, Sink& sink, Scores& scores) {
+  const bool as_it_is = model.scaling.factor.empty() && batch.x.columns() <= model.features;
+  const std::vector<double> values =
+      as_it_is ? predictor.decision_values(batch.x, threads)
+               : predictor.decision_values(predictor.prepared(batch.x), threads);
+  const std::size_t machines = model.machines.size();
+  std::string lines;
+  for (std::size_t i = 0; i < batch.rows(); ++i) {
+    const std::span<const double> row(values.data() + i * machines, machines);
+    const double predicted = predictor.predict(row);
+    scores.add(batch, i, predicted);
+    if (sink.collects())
+      sink.collect(printer.json(row, predicted));
+    else
+      printer.append(lines, row, predicted);
+  }
+  if (!sink.collects()) sink.write(lines);
+}
+
+int run_predict(PredictArguments& arguments) {
+  if (!arguments.output.empty()) require_writable(arguments.output);
+  arguments.reading.make();
+  const Stopwatch watch;
+  const Model model = load(arguments.model);
+  arguments.reading.fill_in(model.options);
+  ReadOptions options = arguments.reading.make();
+  options.columns = model.features;
+  if (model.outcome == Outcome::number && options.labels == LabelKind::any)
+    options.labels = LabelKind::number;
+
+  const Threads threads(arguments.threads);
+  const Predictor predictor(model);
+  const Printer printer(model, arguments.decision_values);
+  Reader reader(arguments.data, options, threads);
+  Sink sink(arguments);
+  Scores scores(model);
+  const std::size_t target = batch_rows(model.features);
+  for (Dataset batch = reader.next(target); batch.rows() > 0; batch = reader.next(target)) {
+    require_same_features(model, batch, arguments.data);
+    predict_batch(model, predictor, printer, batch, threads, sink, scores);
+  }
+  sink.commit();
+
+  if (arguments.json) {
+    Json object = scores.json();
+    object["seconds"] = watch.seconds();
+    object["output"] = arguments.output.empty() ? Json(nullptr) : Json(arguments.output);
+    if (sink.collects()) object["predictions"] = std::move(sink.collected());
+    print_json(object);
+  } else if (!arguments.quiet) {
+    if (arguments.output.empty())
+      fmt::print(stderr, "{}", scores.summary());
+    else
+      print(scores.summary());
+  }
+  return exit_ok;
+}
+
+}  // namespace
+
+Verb add_predict(CLI::App& program) {
+  CLI::App* app = program.add_subcommand("predict", "predict with a model; streams any size");
+  app->set_help_flag("-h,--help", "show this help");
+  auto arguments = std::make_shared<PredictArguments>();
+  app->add_option("DATA", arguments->data, "rows to predict; - for standard input")->required();
+  app->add_option("MODEL", arguments->model, "a model that 'maxmargin train' wrote")->required();
+  app->add_option("-o,--output", arguments->output,
+                  "where the predictions go, one line per row [standard output]")
+      ->type_name("FILE")
+      ->take_last();
+  app->add_flag("--decision-values", arguments->decision_values,
+                "write f(x) of every machine instead of labels");
+  app->add_flag("--json", arguments->json,
+                "print one JSON object; without -o it holds the predictions");
+  app->add_flag("--quiet", arguments->quiet, "no summary");
+  app->add_option_function<std::string>(
+         "--threads",
+         [arguments](const std::string& text) {
+           arguments->threads = static_cast<int>(parse_count("--threads", text, 0, 1024));
+         },
+         "how many threads; 0: one per core [0]")
+      ->type_name("N")
+      ->take_last();
+  arguments->reading.add_to(*app, ReadingOptions::Weights::no);
+  app->footer(examples({"maxmargin predict test.svm a9a.model -o labels.txt",
+                        "zcat big.csv.gz | maxmargin predict - houses.model > prices.txt",
+                        "maxmargin predict test.svm a9a.model --decision-values"}) +
+              "\n" + exit_code_help);
+  return {app, [arguments] { return run_predict(*arguments); }};
+}
+
+}  // namespace maxmargin::cli

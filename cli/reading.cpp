@@ -1,0 +1,104 @@
+#include "cli/reading.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "cli/suggest.hpp"
+#include "maxmargin/base/error.hpp"
+
+namespace maxmargin::cli {
+namespace {
+
+template <class Value, std::size_t size>
+Value choice(std::string_view option, const std::string& text,
+             const std::array<std::pair<const char*, Value>, size>& words) {
+  std::vector<std::string> known;
+  for (const auto& [word, value] : words) {
+    if (text == word) return value;
+    known.emplace_back(word);
+  }
+  throw Error(Fault::usage, fmt::format("{}: unknown choice '{}'", option, text),
+              suggestion(text, known));
+}
+
+constexpr std::array<std::pair<const char*, Format>, 5> formats{{{"auto", Format::automatic},
+                                                                 {"libsvm", Format::libsvm},
+                                                                 {"csv", Format::csv},
+                                                                 {"tsv", Format::tsv},
+                                                                 {"idx", Format::idx}}};
+constexpr std::array<std::pair<const char*, ReadOptions::Base>, 3> bases{
+    {{"auto", ReadOptions::Base::automatic},
+     {"0", ReadOptions::Base::zero},
+     {"1", ReadOptions::Base::one}}};
+constexpr std::array<std::pair<const char*, ReadOptions::Header>, 3> headers{
+    {{"auto", ReadOptions::Header::automatic},
+     {"yes", ReadOptions::Header::yes},
+     {"no", ReadOptions::Header::no}}};
+
+}  // namespace
+
+void ReadingOptions::add_to(CLI::App& app, Weights weights) {
+  const auto add = [&](const std::string& name, std::string& target, const std::string& type,
+                       const std::string& help) {
+    app.add_option(name, target, help)->type_name(type)->take_last()->group("Reading");
+  };
+  add("--format", format_, "NAME", "auto, libsvm, csv, tsv or idx [auto]");
+  add("--label", label_, "NAME",
+      "label column of a CSV file, by name or number from 1; none: there are no labels [label, "
+      "class, target or y, else the first]");
+  add("--labels", label_file_, "FILE", "label file of an idx file [found by its usual name]");
+  add("--base", base_, "auto|0|1", "first feature index of a LIBSVM file [auto]");
+  add("--header", header_, "auto|yes|no", "whether a CSV file starts with names [auto]");
+  if (weights == Weights::no) return;
+  add("--weights", weight_file_, "FILE", "weight of each row, one per line");
+  add("--weight-column", weight_column_, "NAME", "column of a CSV file that holds the row weights");
+}
+
+ReadOptions ReadingOptions::make() const {
+  ReadOptions options;
+  if (!format_.empty()) options.format = choice("--format", format_, formats);
+  if (!base_.empty()) options.base = choice("--base", base_, bases);
+  if (!header_.empty()) options.header = choice("--header", header_, headers);
+  if (label_ == "none")
+    options.labels = LabelKind::none;
+  else
+    options.label_column = label_;
+  options.label_file = label_file_;
+  options.weight_file = weight_file_;
+  options.weight_column = weight_column_;
+  if (!weight_file_.empty() && !weight_column_.empty())
+    throw Error(Fault::usage, "--weights and --weight-column exclude each other", "give one");
+  return options;
+}
+
+std::vector<std::pair<std::string, std::string>> ReadingOptions::given() const {
+  std::vector<std::pair<std::string, std::string>> options;
+  const auto keep = [&](const char* name, const std::string& value) {
+    if (!value.empty()) options.emplace_back(name, value);
+  };
+  keep("format", format_);
+  keep("label", label_);
+  keep("labels", label_file_);
+  keep("base", base_);
+  keep("header", header_);
+  keep("weights", weight_file_);
+  keep("weight-column", weight_column_);
+  return options;
+}
+
+void ReadingOptions::fill_in(const std::vector<std::pair<std::string, std::string>>& stored) {
+  const std::array<std::pair<const char*, std::string*>, 7> targets{
+      {{"format", &format_},
+       {"label", &label_},
+       {"labels", &label_file_},
+       {"base", &base_},
+       {"header", &header_},
+       {"weights", &weight_file_},
+       {"weight-column", &weight_column_}}};
+  for (const auto& [name, value] : stored)
+    for (const auto& [known, target] : targets)
+      if (name == known && target->empty()) *target = value;
+}
+
+}  // namespace maxmargin::cli

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "maxmargin/data/read.hpp"
+
+namespace maxmargin::cli {
+
+/// The options that say how a data file is to be read.
+class ReadingOptions {
+ public:
+  enum class Weights { yes, no };
+  void add_to(CLI::App& app, Weights weights);
+
+  /// Throws a usage Error for a word that is not known.
+  ReadOptions make() const;
+
+  /// What was given, as (option name, value), to be kept in a model; and back: takes from a model's
+  /// options what the command line left open.
+  std::vector<std::pair<std::string, std::string>> given() const;
+  void fill_in(const std::vector<std::pair<std::string, std::string>>& stored);
+
+ private:
+  std::string format_, label_, label_file_, base_, header_, weight_file_, weight_column_;
+};
+
+}  // namespace maxmargin::cli

@@ -1,0 +1,114 @@
+#include "cli/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/units.hpp"
+
+namespace maxmargin::cli {
+
+void put(Json& object, const Certificate& certificate) {
+  object["primal"] = certificate.primal;
+  object["dual"] = certificate.dual;
+  object["gap"] = certificate.gap;
+  object["relative_gap"] = certificate.relative_gap;
+  object["kkt"] = certificate.kkt;
+  object["equality_residual"] = certificate.equality_residual;
+  object["bound_residual"] = certificate.bound_residual;
+  object["rounding"] = certificate.rounding;
+  object["best_primal"] = certificate.best_primal;
+  object["best_dual"] = certificate.best_dual;
+  object["mercer"] = certificate.mercer;
+}
+
+Json machine_json(const Model& model, const Machine& machine) {
+  Json object = Json::object();
+  const auto name = [&](int number) -> Json {
+    if (number < 0 || static_cast<std::size_t>(number) >= model.classes.size()) return nullptr;
+    return model.classes[static_cast<std::size_t>(number)];
+  };
+  if (model.outcome == Outcome::classes) {
+    object["positive"] = name(machine.positive);
+    object["negative"] = name(machine.negative);
+  }
+  object["support_vectors"] = machine.support.size();
+  object["bias"] = machine.bias();
+  object["ended"] = to_string(machine.ended);
+  object["iterations"] = machine.iterations;
+  put(object, machine.certificate);
+  return object;
+}
+
+std::string machine_name(const Model& model, const Machine& machine) {
+  const auto name = [&](int number) -> std::string {
+    if (number < 0 || static_cast<std::size_t>(number) >= model.classes.size()) return "the rest";
+    return model.classes[static_cast<std::size_t>(number)];
+  };
+  if (machine.positive == Machine::nobody) return std::string(show_outcome(model.outcome));
+  return name(machine.positive) + " against " + name(machine.negative);
+}
+
+std::string show_certificate(const Certificate& certificate) {
+  std::string text;
+  text += show_line("primal", fmt::format("{:.10g}", certificate.primal));
+  text += show_line("dual", fmt::format("{:.10g}", certificate.dual));
+  text += show_line(
+      "gap", fmt::format("{:.3g} (relative {:.3g})", certificate.gap, certificate.relative_gap));
+  text += show_line("KKT", fmt::format("{:.3g}", certificate.kkt));
+  if (!certificate.mercer)
+    text += show_line("", "the kernel is not positive semi-definite: the gap is no bound");
+  return text;
+}
+
+std::string show_line(std::string_view name, std::string_view value) {
+  return fmt::format("  {:<10} {}\n", name, value);
+}
+
+std::string show_table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line = " ";
+    for (std::size_t i = 0; i < row.size(); ++i)
+      line += i == 0 ? fmt::format(" {:<{}}", row[i], widths[i])
+                     : fmt::format("  {:>{}}", row[i], widths[i]);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string show_names(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 8;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, names.size()); ++i)
+    text += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > most) text += fmt::format(" ... ({} in all)", names.size());
+  return text;
+}
+
+double density(const Rows& rows) {
+  std::uint64_t nonzeros = 0;
+  for (std::size_t i = 0; i < rows.count; ++i)
+    rows.for_each(i, [&](Index, double value) { nonzeros += value != 0; });
+  const double all = static_cast<double>(rows.count) * static_cast<double>(rows.columns);
+  return all > 0 ? static_cast<double>(nonzeros) / all : 0;
+}
+
+std::string_view show_outcome(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::classes:
+      return "classification";
+    case Outcome::number:
+      return "regression";
+    case Outcome::novelty:
+      return "novelty detection";
+  }
+  return "";
+}
+
+}  // namespace maxmargin::cli

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <unordered_map>
+
+#include "cli/output.hpp"
+#include "maxmargin/model/model.hpp"
+
+namespace maxmargin::cli {
+
+/// Compares predictions with the labels of the data, row by row, as both stream by.
+class Scores {
+ public:
+  explicit Scores(const Model& model);
+
+  /// `predicted` as of Predictor::predict; `batch` may have no labels.
+  void add(const Dataset& batch, std::size_t row, double predicted);
+
+  Json json() const;
+  std::string summary() const;
+
+ private:
+  /// The class number of a label, or one that no prediction has.
+  double class_of(const Dataset& batch, std::size_t row) const;
+  bool labelled() const { return labelled_ > 0; }
+  double squared_correlation() const;
+
+  Outcome outcome_;
+  std::unordered_map<std::string, double> by_name_;
+  std::unordered_map<double, double> by_value_;
+
+  std::uint64_t rows_ = 0, labelled_ = 0;
+  std::uint64_t correct_ = 0, novel_ = 0;
+  std::uint64_t normal_labels_ = 0, novel_labels_ = 0;  // labels 1 and -1 of one-class data
+  double squares_ = 0, absolutes_ = 0;
+  // Running means and co-moments of prediction and label, stable for any size of the values.
+  double mean_p_ = 0, mean_y_ = 0, moment_pp_ = 0, moment_yy_ = 0, moment_py_ = 0;
+};
+
+}  // namespace maxmargin::cli

@@ -1,0 +1,155 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/exit_codes.hpp"
+#include "cli/help.hpp"
+#include "cli/output.hpp"
+#include "cli/progress.hpp"
+#include "cli/report.hpp"
+#include "cli/scale_warning.hpp"
+#include "cli/signals.hpp"
+#include "cli/train_options.hpp"
+#include "cli/units.hpp"
+#include "cli/verbs.hpp"
+#include "maxmargin/base/buffer.hpp"
+#include "maxmargin/base/clock.hpp"
+#include "maxmargin/model/file.hpp"
+
+namespace maxmargin::cli {
+namespace {
+
+/// What is known of the data after the training has taken it.
+struct ReadData {
+  std::size_t rows = 0, features = 0;
+  double density = 0;
+  double seconds = 0;
+};
+
+Trained train_watched(Dataset data, const TrainArguments& arguments, const TrainOptions& options,
+                      const Threads& threads) {
+  const StopRequest stop;
+  ProgressLine line(options.stop, arguments.json || arguments.quiet ? ProgressLine::Show::no
+                                                                    : ProgressLine::Show::yes);
+  const Stopwatch watch;
+  return train(std::move(data), options, threads, [&](const Progress& progress) {
+    if (stop.made()) {
+      line.stopping();
+      return Control::cancel;
+    }
+    line.update(progress);
+    // The limit is one for all machines together; a solver knows only its own run.
+    return watch.seconds() > arguments.seconds ? Control::finish : Control::proceed;
+  });
+}
+
+Json train_json(const TrainArguments& arguments, const ReadData& read, const TrainOptions& options,
+                const Trained& trained, int threads) {
+  const Model& model = trained.model;
+  Json object{{"rows", read.rows},
+              {"features", read.features},
+              {"classes", model.classes.size()},
+              {"class_names", model.classes},
+              {"density", read.density},
+              {"merged_rows", trained.merged_rows},
+              {"task", name_of(options.task)},
+              {"kernel", kernel_json(model.kernel)},
+              {"solver", trained.solver},
+              {"reason", trained.reason},
+              {"threads", threads},
+              {"ended", to_string(trained.ended)},
+              {"iterations", trained.iterations},
+              {"support_vectors", model.support.count()}};
+  put(object, trained.certificate);
+  object["seconds"] = {{"read", read.seconds},
+                       {"train", trained.train_seconds},
+                       {"certify", trained.certify_seconds}};
+  object["peak_memory_bytes"] = peak_memory_bytes();
+  object["model"] = arguments.model;
+  object["digest"] = digest(model);
+  if (model.machines.size() > 1) {
+    object["machines"] = Json::array();
+    for (const Machine& machine : model.machines)
+      object["machines"].push_back(machine_json(model, machine));
+  }
+  return object;
+}
+
+std::string train_summary(const TrainArguments& arguments, const ReadData& read,
+                          const Trained& trained, const Stop& stop, int threads) {
+  const Model& model = trained.model;
+  std::string contents =
+      fmt::format("{}, {}", show_counted(read.rows, "row"), show_counted(read.features, "feature"));
+  if (!model.classes.empty())
+    contents += fmt::format(", {} ({})", show_counted(model.classes.size(), "class"),
+                            show_names(model.classes));
+  contents += fmt::format(", {:.3g}% non-zero", 100 * read.density);
+  if (trained.merged_rows > 0)
+    contents += fmt::format(", {} merged", show_counted(trained.merged_rows, "equal row"));
+
+  std::string text = show_line("read", contents);
+  text += show_line("kernel", show_kernel(model.kernel));
+  text += show_line("solver", fmt::format("{}: {}", trained.solver, trained.reason));
+  text += show_line(
+      "ended",
+      fmt::format(
+          "{} after {}{}", to_string(trained.ended), show_counted(trained.iterations, "iteration"),
+          model.machines.size() > 1 ? fmt::format(" of {} machines", model.machines.size()) : ""));
+  text += show_certificate(trained.certificate);
+  if (trained.ended != Ended::converged)
+    text += show_line(
+        "", fmt::format("asked for: KKT {:.3g}, relative gap {:.3g}", stop.kkt, stop.relative_gap));
+  text += show_line("support", show_counted(model.support.count(), "vector"));
+  text +=
+      show_line("time", fmt::format("{} read, {} train, {} certify, {}", show_seconds(read.seconds),
+                                    show_seconds(trained.train_seconds),
+                                    show_seconds(trained.certify_seconds),
+                                    show_counted(static_cast<std::uint64_t>(threads), "thread")));
+  text += show_line("memory", show_bytes(peak_memory_bytes()) + " at most");
+  text += show_line("model", fmt::format("{} (digest {})", arguments.model, digest(model)));
+  return text;
+}
+
+int run_train(TrainArguments& arguments) {
+  arguments.check();
+  require_writable(arguments.model);
+  const Threads threads(arguments.threads);
+
+  const Stopwatch watch;
+  Dataset data = read(arguments.data, arguments.read_options(), threads);
+  ReadData read;
+  read.rows = data.rows();
+  read.features = data.x.columns();
+  read.density = density(data.x);
+  read.seconds = watch.seconds();
+
+  const TrainOptions options = arguments.options(data);
+  if (!options.scaling && !arguments.quiet && !std::holds_alternative<Precomputed>(options.kernel))
+    if (const std::string advice = scale_warning(data); !advice.empty()) warn(advice);
+
+  Trained trained = train_watched(std::move(data), arguments, options, threads);
+  for (auto& each : arguments.remembered()) trained.model.options.push_back(std::move(each));
+  save(trained.model, arguments.model);
+
+  if (arguments.json)
+    print_json(train_json(arguments, read, options, trained, threads.count()));
+  else if (!arguments.quiet)
+    print(train_summary(arguments, read, trained, options.stop, threads.count()));
+  return exit_code(trained.ended);
+}
+
+}  // namespace
+
+Verb add_train(CLI::App& program) {
+  CLI::App* app = program.add_subcommand("train", "train a model and certify how good it is");
+  app->set_help_flag("-h,--help", "show this help");
+  auto arguments = std::make_shared<TrainArguments>();
+  arguments->add_to(*app);
+  app->footer(examples({"maxmargin train a9a.svm -o a9a.model --cost 1 --gamma 0.008",
+                        "maxmargin train houses.csv --label price --task svr --epsilon 0.2 --scale",
+                        "maxmargin train big.svm.zst --memory 8G --time-limit 10m --json"}) +
+              "\n" + exit_code_help);
+  return {app, [arguments] { return run_train(*arguments); }};
+}
+
+}  // namespace maxmargin::cli

@@ -1,0 +1,208 @@
+#include "cli/train_options.hpp"
+
+#include <charconv>
+#include <filesystem>
+
+#include "cli/suggest.hpp"
+#include "cli/units.hpp"
+
+namespace maxmargin::cli {
+namespace {
+
+/// A class name as models write it: "+1" and "1.0" are "1".
+std::string canonical_label(const std::string& text) {
+  const char* begin = text.data() + (text.starts_with('+') ? 1 : 0);
+  double number = 0;
+  const auto [end, code] = std::from_chars(begin, text.data() + text.size(), number);
+  return code == std::errc{} && end == text.data() + text.size() ? shortest(number) : text;
+}
+
+std::pair<std::string, double> class_weight(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0)
+    throw Error(Fault::usage, fmt::format("--class-weight: '{}' is not LABEL=FACTOR", text),
+                "write for example --class-weight 1=2.5, or balanced");
+  return {canonical_label(text.substr(0, equals)),
+          parse_number("--class-weight", text.substr(equals + 1), positive)};
+}
+
+}  // namespace
+
+void TrainArguments::add_to(CLI::App& app) {
+  app.add_option("DATA", data, "training data; - for standard input; plain, .gz or .zst")
+      ->required();
+  app.add_option("-o,--output", model, "where the model goes [DATA's name + .model, here]")
+      ->type_name("MODEL")
+      ->take_last();
+  add_task(app);
+  kernel_.add_to(app, "rbf");
+  add_stopping(app);
+  add_machine(app);
+  reading_.add_to(app, ReadingOptions::Weights::yes);
+  app.add_flag("--json", json, "print one JSON object instead of the summary");
+  app.add_flag("--quiet", quiet, "print nothing but errors");
+}
+
+void TrainArguments::add_task(CLI::App& app) {
+  std::string help = "one of:";
+  for_each_nameable<Task>(
+      [&](const auto& task) { help += fmt::format("\n{:<13} {}", task.name, task.summary); });
+  app.add_option("--task", task_, help + "\n[svc]")->type_name("NAME")->take_last()->group("Task");
+  task_fields_.add_to(app, "Task");
+  app.add_option("--multiclass", multiclass_,
+                 "several classes: ovo, one machine per pair; ovr, one per class (svc) [ovo]")
+      ->type_name("ovo|ovr")
+      ->take_last()
+      ->group("Task");
+  app.add_option("--class-weight", class_weights_,
+                 "factor of the cost of a class, repeatable; or balanced: in inverse proportion to "
+                 "the class sizes (svc)")
+      ->type_name("LABEL=FACTOR")
+      ->allow_extra_args(false)
+      ->group("Task");
+  app.add_flag("--scale{auto}", scale_,
+               "scale the features and keep the scaling in the model: range (to [-1,1]), unit (to "
+               "[0,1]), deviation (mean 0, deviation 1) or maximum (by the largest absolute value; "
+               "keeps sparse data sparse); plain --scale: range, for sparse data maximum")
+      ->option_text("[=KIND]")
+      ->group("Task");
+}
+
+void TrainArguments::add_stopping(CLI::App& app) {
+  const auto add = [&](const std::string& name, const std::string& type, const std::string& help,
+                       std::function<void(const std::string&)> take) {
+    app.add_option_function<std::string>(name, std::move(take), help)
+        ->type_name(type)
+        ->take_last()
+        ->group("Stopping (both --tolerance and --gap must be met)");
+  };
+  add("--tolerance", "KKT", "largest violation of the optimality conditions [0.001]",
+      [this](const std::string& text) { stop_.kkt = parse_number("--tolerance", text, positive); });
+  add("--gap", "REL", "relative gap between primal and dual objective [0.001]",
+      [this](const std::string& text) {
+        stop_.relative_gap = parse_number("--gap", text, positive);
+      });
+  add("--time-limit", "TIME", "end after 60s, 500ms, 2m, 1h with the best model so far",
+      [this](const std::string& text) { seconds = parse_seconds("--time-limit", text); });
+  add("--max-iterations", "N", "end after so many iterations of one machine",
+      [this](const std::string& text) {
+        stop_.iterations = parse_count("--max-iterations", text, 1, UINT64_MAX);
+      });
+}
+
+void TrainArguments::add_machine(CLI::App& app) {
+  const auto add = [&](const std::string& name, const std::string& type, const std::string& help,
+                       std::function<void(const std::string&)> take) {
+    app.add_option_function<std::string>(name, std::move(take), help)
+        ->type_name(type)
+        ->take_last()
+        ->group("Running");
+  };
+  std::string help = "auto, or one of:";
+  for_each_nameable<Solver>(
+      [&](const auto& solver) { help += fmt::format("\n{:<13} {}", solver.name, solver.summary); });
+  add("--solver", "NAME", help + "\n[auto]", [this](const std::string& text) { solver_ = text; });
+  add("--threads", "N", "how many threads; 0: one per core [0]", [this](const std::string& text) {
+    threads = static_cast<int>(parse_count("--threads", text, 0, 1024));
+  });
+  add("--memory", "SIZE", "for kernel values, e.g. 8G or 500M [half of what is free]",
+      [this](const std::string& text) { memory_ = parse_bytes("--memory", text); });
+  add("--seed", "N", "seed of whatever is random [0]",
+      [this](const std::string& text) { seed_ = parse_count("--seed", text, 0, UINT64_MAX); });
+}
+
+void TrainArguments::check() {
+  const Task task = task_fields_.make(task_);
+  kernel_.check();
+  reading_.make();
+  std::vector<std::string> solvers = names<Solver>();
+  solvers.insert(solvers.begin(), "auto");
+  if (std::ranges::count(solvers, solver_) == 0)
+    throw Error(Fault::usage, fmt::format("unknown solver '{}'", solver_),
+                suggestion(solver_, solvers));
+  if (!multiclass_.empty() && multiclass_ != "ovo" && multiclass_ != "ovr")
+    throw Error(Fault::usage, fmt::format("--multiclass: unknown choice '{}'", multiclass_),
+                "choose ovo or ovr");
+  if (!scale_.empty() && scale_ != "auto" && !scaling_kind(scale_))
+    throw Error(Fault::usage, fmt::format("--scale: unknown kind '{}'", scale_),
+                suggestion(scale_, {"range", "unit", "deviation", "maximum"}));
+  if (const Svc* svc = std::get_if<Svc>(&task)) {
+    if (svc->hard_margin && task_fields_.given("cost"))
+      throw Error(Fault::usage, "--cost has no effect with --hard-margin", "give one of them");
+    for (const std::string& text : class_weights_)
+      if (text != "balanced") class_weight(text);
+  } else if (!multiclass_.empty() || !class_weights_.empty()) {
+    throw Error(Fault::usage,
+                fmt::format("{} has no effect with task {}",
+                            multiclass_.empty() ? "--class-weight" : "--multiclass", task_),
+                "leave it out, or use task svc");
+  }
+  if (model.empty() && data == "-")
+    throw Error(Fault::usage, "standard input has no name to derive the model's from",
+                "add -o MODEL");
+  if (model.empty()) model = std::filesystem::path(data).filename().string() + ".model";
+}
+
+ReadOptions TrainArguments::read_options() const {
+  ReadOptions options = reading_.make();
+  if (std::holds_alternative<Svr>(task_fields_.make(task_)) && options.labels == LabelKind::any)
+    options.labels = LabelKind::number;
+  return options;
+}
+
+std::optional<ScalingKind> TrainArguments::scaling(const Rows& rows) const {
+  if (scale_.empty()) return std::nullopt;
+  if (scale_ == "auto") return rows.sparse() ? ScalingKind::maximum : ScalingKind::range;
+  return scaling_kind(scale_);
+}
+
+TrainOptions TrainArguments::options(const Dataset& read) const {
+  TrainOptions options;
+  options.task = task_fields_.make(task_);
+  if (Svc* svc = std::get_if<Svc>(&options.task)) {
+    if (multiclass_ == "ovr") svc->multiclass = Multiclass::one_vs_rest;
+    if (!class_weights_.empty()) set_class_weights(*svc, read);
+  }
+  options.scaling = scaling(read.x);
+  options.kernel = kernel_.make(read.x, options.scaling);
+  options.stop = stop_;
+  options.stop.seconds = seconds;
+  options.solver = solver_;
+  options.memory_bytes = memory_;
+  options.seed = seed_;
+  return options;
+}
+
+void TrainArguments::set_class_weights(Svc& svc, const Dataset& read) const {
+  const Classes classes = classes_of(read);
+  std::vector<double> factor(classes.names.size(), 1);
+  for (const std::string& text : class_weights_) {
+    if (text == "balanced") {
+      // A row of weight 3 counts as three rows.
+      std::vector<double> sum(factor.size(), 0);
+      double total = 0;
+      for (std::size_t i = 0; i < read.rows(); ++i) {
+        const double weight = read.weight.empty() ? 1 : read.weight[i];
+        sum[classes.of_row[i]] += weight;
+        total += weight;
+      }
+      for (std::size_t k = 0; k < factor.size(); ++k)
+        if (sum[k] > 0) factor[k] *= total / (static_cast<double>(factor.size()) * sum[k]);
+      continue;
+    }
+    const auto [label, given] = class_weight(text);
+    const auto found = std::ranges::find(classes.names, label);
+    if (found == classes.names.end())
+      throw Error(Fault::usage, fmt::format("--class-weight: the data has no class '{}'", label),
+                  suggestion(label, classes.names));
+    factor[static_cast<std::size_t>(found - classes.names.begin())] *= given;
+  }
+  for (std::size_t k = 0; k < factor.size(); ++k)
+    if (factor[k] != 1) svc.class_weights.emplace_back(classes.names[k], factor[k]);
+}
+
+std::vector<std::pair<std::string, std::string>> TrainArguments::remembered() const {
+  return reading_.given();
+}
+
+}  // namespace maxmargin::cli

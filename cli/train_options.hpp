@@ -1,0 +1,53 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/components.hpp"
+#include "cli/kernel_options.hpp"
+#include "cli/reading.hpp"
+#include "maxmargin/train/train.hpp"
+
+namespace maxmargin::cli {
+
+/// The command line of `train`.
+class TrainArguments {
+ public:
+  void add_to(CLI::App& app);
+
+  /// Everything that is wrong without having seen the data is a usage Error here.
+  void check();
+  ReadOptions read_options() const;
+  /// The options of the library, for data that has been read.
+  TrainOptions options(const Dataset& data) const;
+  /// What the model should remember of how its data was read and scaled.
+  std::vector<std::pair<std::string, std::string>> remembered() const;
+
+  std::string data, model;
+  int threads = 0;
+  bool json = false, quiet = false;
+  double seconds = infinity;  ///< of training
+
+  std::optional<ScalingKind> scaling(const Rows& rows) const;
+
+ private:
+  void add_task(CLI::App& app);
+  void add_stopping(CLI::App& app);
+  void add_machine(CLI::App& app);
+  void set_class_weights(Svc& svc, const Dataset& data) const;
+
+  ComponentOptions<Task> task_fields_{"task"};
+  KernelOptions kernel_;
+  ReadingOptions reading_;
+  std::string task_ = "svc";
+  std::string solver_ = "auto";
+  std::string multiclass_;
+  std::vector<std::string> class_weights_;
+  std::string scale_;
+  Stop stop_;
+  std::uint64_t memory_ = 0;
+  std::uint64_t seed_ = 0;
+};
+
+}  // namespace maxmargin::cli

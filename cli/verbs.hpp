@@ -1,0 +1,21 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace maxmargin::cli {
+
+/// One verb of the program: its part of the command line, and what to do once that is parsed. `run`
+/// returns the exit code and throws Error for bad input.
+struct Verb {
+  CLI::App* app;
+  std::function<int()> run;
+};
+
+Verb add_train(CLI::App& program);
+Verb add_predict(CLI::App& program);
+Verb add_verify(CLI::App& program);
+Verb add_check(CLI::App& program);
+Verb add_inspect(CLI::App& program);
+
+}  // namespace maxmargin::cli
