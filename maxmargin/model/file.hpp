@@ -6,6 +6,15 @@
 
 #include "maxmargin/model/model.hpp"
 
+// A model file, version 1, is
+//
+//   maxmargin model 1\n
+//   header <bytes>\n
+//   <header>            JSON, one member a line, so that `head` shows what is inside; ends with
+//                       spaces and a newline at a multiple of 8 bytes from the start of the file
+//   <sections>          the large arrays, little-endian, as the header's "sections" lists them
+//   <checksum>\n        32 hex digits: XXH3-128 of all bytes before
+
 namespace maxmargin {
 
 /// Writes the model whole or not at all: a temporary file beside it, synced, then renamed.
@@ -18,6 +27,9 @@ Model load(const std::string& path);
 /// The same from and to memory.
 std::string to_bytes(const Model& model);
 Model from_bytes(std::span<const std::byte> bytes, const std::string& name);
+
+/// The 32 hex digits that end a model file, for all the bytes before them.
+std::string checksum(std::span<const std::byte> bytes);
 
 /// 32 hex digits over what decides predictions: the same model has the same digest.
 std::string digest(const Model& model);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,8 @@ namespace maxmargin {
 
 enum class Outcome { classes, number, novelty };  ///< what a model predicts
 enum class Multiclass { one_vs_one, one_vs_rest };
+std::string_view to_string(Outcome outcome);
+std::string_view to_string(Multiclass multiclass);
 
 /// One decision function: f(x) = sum_k coefficient[k] K(support[k], x) + lambda[0] (the bias) + ...
 /// f > 0 speaks for `positive`, otherwise for `negative` (class numbers; one-vs-rest has no

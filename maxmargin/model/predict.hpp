@@ -12,22 +12,30 @@ namespace maxmargin {
 /// same kernel tiles.
 class Predictor {
  public:
-  explicit Predictor(const Model& model);  ///< keeps a reference: the model must outlive it
+  /// Keeps a reference: the model must outlive it. Throws Error for a kernel that is the user's own
+  /// function when the model has none, as after loading it from a file.
+  explicit Predictor(const Model& model);
   ~Predictor();
 
-  /// f of every machine for every row: values[row * machines + machine]. Sums are double.
+  /// f of every machine for every row: values[row * machines + machine]. Rows are taken as they
+  /// are: see prepared(). Sums are double; kernel values are float, and double for the f that are
+  /// so near to zero (or, one-vs-rest, to the largest) that the prediction could depend on it. The
+  /// same bits for any number of threads and whatever other rows are given.
   std::vector<double> decision_values(const Rows& rows, const Threads& threads) const;
 
   /// What is predicted from the decision values of one row: the class number, the regression value,
   /// or +1 / -1 (novelty). One-vs-one counts votes and breaks ties by the sum of margins.
   double predict(std::span<const double> decision_values) const;
 
-  /// Scales a copy of rows as the model was trained, when it has a scaling; rows with more
-  /// features than the model knows keep only those it knows when these are zero, else Error.
+  /// A copy of rows with the model's features, scaled as it was trained when it has a scaling.
+  /// Features that the model does not know are left out where they are zero, else Error. Sparse
+  /// rows may have fewer (the others are zero), dense ones may not.
   Features prepared(const Rows& rows) const;
 
  private:
   struct Packed;
+  void evaluate(const Rows& rows, std::size_t begin, std::span<double> values) const;
+
   const Model& model_;
   std::unique_ptr<Packed> packed_;
 };

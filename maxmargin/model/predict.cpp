@@ -1,0 +1,319 @@
+#include "maxmargin/model/predict.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "maxmargin/kernel/engine.hpp"
+#include "maxmargin/model/mixture.hpp"
+#include "maxmargin/model/tile_product.hpp"
+#include "maxmargin/model/weights.hpp"
+
+namespace maxmargin {
+namespace {
+
+// A tile of 64 x 1024 float kernel values (256 KB) stays in the second-level cache while it is
+// made and while all machines use it.
+constexpr std::size_t tile_rows = 64;
+constexpr std::size_t tile_columns = 1024;
+
+// Decision values nearer to zero than this are computed again in double ...
+constexpr double near_zero = 1e-4;
+// ... and those that the error of float kernel values, about 1e-7 of each and independent of one
+// another, may have moved across it.
+constexpr double float_error = 2e-7;
+
+void check_kernel(const Kernel& kernel) {
+  std::visit(
+      [](const auto& chosen) {
+        if constexpr (requires { chosen.function; })
+          if (!chosen.function)
+            throw Error(Fault::usage,
+                        "the kernel '" + chosen.label +
+                            "' of this model is a function of its user, "
+                            "which a model file cannot hold",
+                        "load the model from C++ and give its kernel the function again");
+      },
+      kernel);
+}
+
+void check_values(const Kernel& kernel, const Rows& rows) {
+  const bool needed = std::visit(
+      [](const auto& chosen) {
+        if constexpr (requires { chosen.form(); }) return chosen.form().needs_non_negative();
+        return false;
+      },
+      kernel);
+  if (!needed) return;
+  for (std::size_t i = 0; i < rows.count; ++i)
+    rows.for_each(i, [&](Index feature, double value) {
+      if (value < 0)
+        throw Error(Fault::data,
+                    "row " + std::to_string(i + 1) + ", feature " +
+                        std::to_string(std::uint64_t{feature} + 1) + ": the " +
+                        std::string(name_of(kernel)) + " kernel takes no negative value",
+                    "scale the rows as the training data was");
+    });
+}
+
+[[noreturn]] void throw_too_wide(std::size_t row, std::uint64_t feature, std::size_t known) {
+  throw Error(Fault::data,
+              "row " + std::to_string(row + 1) + " has a value for feature " +
+                  std::to_string(feature + 1) + ", but the model knows only " +
+                  std::to_string(known),
+              "give rows with the features that the model was trained on");
+}
+
+/// A copy of rows with exactly `known` features. Absent features of sparse rows are zero; dense
+/// rows must have them all.
+Features fitted(const Rows& rows, std::size_t known) {
+  if (!rows.sparse() && rows.columns < known)
+    throw Error(Fault::data,
+                "the rows have " + std::to_string(rows.columns) + " features, the model " +
+                    std::to_string(known),
+                "give rows with the features that the model was trained on");
+  Features copy = rows.sparse() ? Features::sparse(known) : Features::dense(known);
+  if (rows.columns <= known) {
+    if (rows.count > 0) copy.append(rows);
+    return copy;
+  }
+  std::vector<Index> features;
+  std::vector<double> values;
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    features.clear();
+    values.clear();
+    rows.for_each(i, [&](Index feature, double value) {
+      if (feature < known) {
+        features.push_back(feature);
+        values.push_back(value);
+      } else if (value != 0) {
+        throw_too_wide(i, feature, known);
+      }
+    });
+    copy.append(features, values);
+  }
+  return copy;
+}
+
+}  // namespace
+
+struct Predictor::Packed {
+  std::unique_ptr<Weights> weights;  ///< if the decision functions are linear; else:
+  std::unique_ptr<Mixture> mixture;
+  Features reordered;  ///< support vectors in the mixture's order, if that is not the model's
+  std::unique_ptr<Engine> engine;
+  std::vector<std::uint64_t> matrix_column;  ///< precomputed kernel: the feature of each position
+
+  /// Kernel values of rows `which` with the positions [begin, begin + count).
+  void exact_tile(const Rows& rows, std::span<const Index> which, std::size_t begin,
+                  std::size_t count, double* tile) const {
+    if (engine) return engine->exact_block(rows, which, begin, count, tile, count);
+    std::vector<double> row(rows.columns);
+    for (std::size_t r = 0; r < which.size(); ++r) {
+      std::ranges::fill(row, 0.0);
+      rows.for_each(which[r], [&](Index feature, double value) { row[feature] = value; });
+      for (std::size_t c = 0; c < count; ++c) tile[r * count + c] = row[matrix_column[begin + c]];
+    }
+  }
+
+  /// Sums of all machines for some rows, with float kernel values; `reach` gets each row's largest
+  /// |K|.
+  void fast_sums(const Rows& rows, std::span<const Index> which, double* sums,
+                 std::span<double> reach) const {
+    const std::size_t size = mixture->order().size();
+    const auto tile = std::make_unique_for_overwrite<float[]>(tile_rows * tile_columns);
+    for (std::size_t begin = 0; begin < size; begin += tile_columns) {
+      const std::size_t count = std::min(tile_columns, size - begin);
+      engine->block(rows, which, begin, count, tile.get(), tile_columns);
+      mixture->add(tile.get(), tile_columns, which.size(), begin, count, sums);
+      for (std::size_t r = 0; r < which.size(); ++r)
+        reach[r] = std::max(reach[r], double{largest(tile.get() + r * tile_columns, count)});
+    }
+  }
+
+  void exact_sums(const Rows& rows, std::span<const Index> which, double* sums) const {
+    const std::size_t size = mixture->order().size();
+    const auto tile = std::make_unique_for_overwrite<double[]>(tile_rows * tile_columns);
+    for (std::size_t begin = 0; begin < size; begin += tile_columns) {
+      const std::size_t count = std::min(tile_columns, size - begin);
+      exact_tile(rows, which, begin, count, tile.get());
+      mixture->add(tile.get(), count, which.size(), begin, count, sums);
+    }
+  }
+};
+
+Predictor::Predictor(const Model& model) : model_(model), packed_(std::make_unique<Packed>()) {
+  check_kernel(model.kernel);
+  packed_->weights = Weights::of(model);
+  if (packed_->weights) return;
+  packed_->mixture = std::make_unique<Mixture>(model);
+  const auto order = packed_->mixture->order();
+  if (std::holds_alternative<Precomputed>(model.kernel)) {
+    for (const Index vector : order) packed_->matrix_column.push_back(model.support_row[vector]);
+    return;
+  }
+  if (packed_->mixture->in_given_order()) {
+    packed_->engine = make_engine(model.kernel, model.support);
+    return;
+  }
+  packed_->reordered = model.support.is_sparse() ? Features::sparse(model.support.columns())
+                                                 : Features::dense(model.support.columns());
+  packed_->reordered.append(model.support, order);
+  packed_->reordered.fit();
+  packed_->engine = make_engine(model.kernel, packed_->reordered);
+}
+
+Predictor::~Predictor() = default;
+
+namespace {
+
+/// Which of a row's decision values decide what is predicted by a margin that float kernel values
+/// may have blurred: those near zero, or, of one-vs-rest, those near the largest.
+class Doubts {
+ public:
+  Doubts(const Model& model, const Mixture& mixture)
+      : mixture_(mixture),
+        any_(model.outcome != Outcome::number),
+        by_largest_(model.outcome == Outcome::classes &&
+                    model.multiclass == Multiclass::one_vs_rest && model.machines.size() > 1) {}
+
+  bool in_doubt(std::span<const double> values, double reach) const {
+    if (!any_) return false;
+    for (std::size_t m = 0; m < values.size(); ++m)
+      if (about(values, m, reach)) return true;
+    return false;
+  }
+  bool about(std::span<const double> values, std::size_t m, double reach) const {
+    if (std::abs(values[m]) < blur(m, reach)) return true;
+    if (!by_largest_) return false;
+    const auto best = std::ranges::max_element(values) - values.begin();
+    const auto top = static_cast<std::size_t>(best);
+    const auto near = [&](std::size_t other) {
+      return other != top && values[top] - values[other] < blur(top, reach) + blur(other, reach);
+    };
+    if (m != top) return near(m);
+    for (std::size_t other = 0; other < values.size(); ++other)
+      if (near(other)) return true;
+    return false;
+  }
+
+ private:
+  double blur(std::size_t m, double reach) const {
+    return std::max(near_zero, float_error * mixture_.norm(m) * reach);
+  }
+
+  const Mixture& mixture_;
+  bool any_;
+  bool by_largest_;
+};
+
+}  // namespace
+
+std::vector<double> Predictor::decision_values(const Rows& given, const Threads& threads) const {
+  Rows rows = given;
+  if (rows.sparse()) rows.columns = std::max(rows.columns, model_.features);
+  if (rows.columns != model_.features)
+    throw Error(Fault::usage,
+                "the rows have " + std::to_string(rows.columns) + " features, the model " +
+                    std::to_string(model_.features),
+                "pass them through prepared() first");
+  check_values(model_.kernel, rows);
+  const std::size_t machines = model_.machines.size();
+  std::vector<double> values(rows.count * machines);
+  threads.split(rows.count, tile_rows, [&](std::size_t begin, std::size_t end) {
+    evaluate(rows, begin, std::span(values).subspan(begin * machines, (end - begin) * machines));
+  });
+  return values;
+}
+
+void Predictor::evaluate(const Rows& rows, std::size_t begin, std::span<double> values) const {
+  const std::size_t machines = model_.machines.size();
+  const std::size_t count = values.size() / machines;
+  const auto set_bias = [&](std::size_t of_rows, double* sums) {
+    for (std::size_t r = 0; r < of_rows; ++r)
+      for (std::size_t m = 0; m < machines; ++m)
+        sums[r * machines + m] += model_.machines[m].bias();
+  };
+  if (packed_->weights) {
+    for (std::size_t r = 0; r < count; ++r)
+      packed_->weights->add(rows, begin + r, values.data() + r * machines);
+    return set_bias(count, values.data());
+  }
+  std::vector<Index> which(count);
+  std::iota(which.begin(), which.end(), static_cast<Index>(begin));
+  if (!packed_->engine) {
+    packed_->exact_sums(rows, which, values.data());
+    return set_bias(count, values.data());
+  }
+  std::vector<double> reach(count, 0.0);
+  packed_->fast_sums(rows, which, values.data(), reach);
+  set_bias(count, values.data());
+
+  const Doubts doubts(model_, *packed_->mixture);
+  std::vector<Index> again;
+  const auto row_values = [&](Index row) {
+    return values.subspan((row - begin) * machines, machines);
+  };
+  for (const Index row : which)
+    if (doubts.in_doubt(row_values(row), reach[row - begin])) again.push_back(row);
+  if (again.empty()) return;
+  std::vector<double> exact(again.size() * machines, 0.0);
+  packed_->exact_sums(rows, again, exact.data());
+  set_bias(again.size(), exact.data());
+  for (std::size_t i = 0; i < again.size(); ++i) {
+    const auto row = row_values(again[i]);
+    const std::vector<double> blurred(row.begin(), row.end());
+    for (std::size_t m = 0; m < machines; ++m)
+      if (doubts.about(blurred, m, reach[again[i] - begin])) row[m] = exact[i * machines + m];
+  }
+}
+
+Features Predictor::prepared(const Rows& rows) const {
+  Features copy = fitted(rows, model_.features);
+  if (!model_.scaling.factor.empty()) apply(model_.scaling, copy);
+  return copy;
+}
+
+namespace {
+
+double by_votes(const Model& model, std::span<const double> values) {
+  std::vector<int> votes(model.classes.size(), 0);
+  std::vector<double> margin(model.classes.size(), 0.0);
+  for (std::size_t m = 0; m < values.size(); ++m) {
+    const Machine& machine = model.machines[m];
+    ++votes[static_cast<std::size_t>(values[m] > 0 ? machine.positive : machine.negative)];
+    margin[static_cast<std::size_t>(machine.positive)] += values[m];
+    margin[static_cast<std::size_t>(machine.negative)] -= values[m];
+  }
+  std::size_t best = 0;
+  for (std::size_t c = 1; c < votes.size(); ++c)
+    if (votes[c] > votes[best] || (votes[c] == votes[best] && margin[c] > margin[best])) best = c;
+  return static_cast<double>(best);
+}
+
+double by_largest(const Model& model, std::span<const double> values) {
+  std::size_t best = 0;
+  for (std::size_t m = 1; m < values.size(); ++m)
+    if (values[m] > values[best] ||
+        (values[m] == values[best] && model.machines[m].positive < model.machines[best].positive))
+      best = m;
+  return model.machines[best].positive;
+}
+
+double by_sign(const Machine& machine, double value) {
+  if (value > 0) return machine.positive;
+  if (machine.negative != Machine::nobody) return machine.negative;
+  return machine.positive == 0 ? 1 : 0;
+}
+
+}  // namespace
+
+double Predictor::predict(std::span<const double> decision_values) const {
+  if (model_.outcome == Outcome::number) return decision_values[0];
+  if (model_.outcome == Outcome::novelty) return decision_values[0] >= 0 ? 1 : -1;
+  if (model_.machines.size() == 1) return by_sign(model_.machines[0], decision_values[0]);
+  return model_.multiclass == Multiclass::one_vs_one ? by_votes(model_, decision_values)
+                                                     : by_largest(model_, decision_values);
+}
+
+}  // namespace maxmargin

@@ -1,0 +1,267 @@
+#include "maxmargin/model/textbook.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace maxmargin {
+namespace {
+
+// A dual variable this near to a bound, relative to the length of its interval, is at the bound.
+constexpr double at_bound = 1e-9;
+
+[[noreturn]] void throw_option(const std::string& what) {
+  throw Error(Fault::data, "the options in this model " + what,
+              "verify models that `maxmargin train` wrote");
+}
+
+double number_option(const std::string& name, const std::string& value) {
+  double number = 0;
+  const auto [end, fault] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (fault != std::errc{} || end != value.data() + value.size() || !std::isfinite(number) ||
+      number < 0)
+    throw_option("give no number for " + name.substr(0, 40));
+  return number;
+}
+
+/// The rows of one point, and what its coefficient says about their dual variables.
+///
+/// In terms of a row's own coefficient b (svc: y a; svr: a+ - a-; one-class: a) the dual is
+/// sum psi(b) - 1/2 |w|^2, with psi concave, linear on [low, 0] and on [0, high]. Several rows at
+/// one point share a coefficient; the best dual variables that give it fill the pieces of all
+/// their psi in order of falling slope.
+class Point {
+ public:
+  explicit Point(double coefficient) : coefficient_(coefficient) {}
+
+  void add_interval(double low, double slope_below, double high, double slope_above) {
+    base_ += low;
+    if (low < 0) {
+      value_ += slope_below * low;
+      pieces_.push_back({slope_below, -low});
+    }
+    if (high > 0) pieces_.push_back({slope_above, high});
+    length_ += high - low;
+  }
+
+  void settle() {
+    std::ranges::sort(pieces_, std::ranges::greater{}, &Piece::slope);
+    double left = coefficient_ - base_;
+    excess_ = std::max({0.0, -left, left - length_});
+    left = std::clamp(left, 0.0, length_);
+    const double tiny = at_bound * length_;
+    for (const Piece& piece : pieces_) {
+      const double filled = std::min(left, piece.length);
+      value_ += piece.slope * filled;
+      if (filled > tiny) {
+        can_fall_ = true;
+        slope_down_ = piece.slope;
+      }
+      if (filled < piece.length - tiny && !can_rise_) {
+        can_rise_ = true;
+        slope_up_ = piece.slope;
+      }
+      left -= filled;
+    }
+  }
+
+  double value() const { return value_; }    ///< sum of psi
+  double excess() const { return excess_; }  ///< beyond the bounds
+  double length() const { return length_; }
+  bool can_rise() const { return can_rise_; }
+  bool can_fall() const { return can_fall_; }
+  double slope_up() const { return slope_up_; }
+  double slope_down() const { return slope_down_; }
+
+ private:
+  struct Piece {
+    double slope, length;
+  };
+  double coefficient_;
+  std::vector<Piece> pieces_;
+  double base_ = 0, value_ = 0, length_ = 0, excess_ = 0;
+  bool can_rise_ = false, can_fall_ = false;
+  double slope_up_ = 0, slope_down_ = 0;
+};
+
+class Examiner {
+ public:
+  Examiner(const Formulation& formulation, const std::map<Index, double>& beta, const double* bias)
+      : formulation_(formulation),
+        beta_(beta),
+        has_bias_(bias != nullptr),
+        bias_(bias == nullptr ? 0 : *bias) {}
+
+  Examined run(std::vector<SeenRow> rows) {
+    std::ranges::stable_sort(rows, {}, &SeenRow::point);
+    for (const auto& [point, coefficient] : beta_) {
+      const auto found = std::ranges::lower_bound(rows, point, {}, &SeenRow::point);
+      if (found == rows.end() || found->point != point) {
+        result_.foreign = true;
+        return result_;
+      }
+      squared_norm_ += coefficient * found->g;
+      sum_beta_ += coefficient;
+      sum_size_ += std::abs(coefficient);
+      largest_beta_ = std::max(largest_beta_, std::abs(coefficient));
+    }
+    for (auto begin = rows.begin(); begin != rows.end();) {
+      auto end = begin;
+      while (end != rows.end() && end->point == begin->point) ++end;
+      const std::span<const SeenRow> same(begin, end);
+      for (const SeenRow& row : same) add_loss(row);
+      formulation_.hard_margin ? add_hard_point(same) : add_point(same);
+      begin = end;
+    }
+    finish();
+    return result_;
+  }
+
+ private:
+  double coefficient_of(Index point) const {
+    const auto found = beta_.find(point);
+    return found == beta_.end() ? 0 : found->second;
+  }
+
+  void add_loss(const SeenRow& row) {
+    const double f = row.g + bias_;
+    const double price = formulation_.cost * row.weight;
+    result_.largest_f = std::max(result_.largest_f, std::abs(f));
+    weights_ += row.weight;
+    switch (formulation_.kind) {
+      case Formulation::Kind::svc:
+        loss_ += price * std::max(0.0, 1 - row.target * f);
+        smallest_margin_ = std::min(smallest_margin_, row.target * f);
+        break;
+      case Formulation::Kind::svr:
+        loss_ +=
+            price * (formulation_.under * std::max(0.0, row.target - f - formulation_.epsilon) +
+                     formulation_.over * std::max(0.0, f - row.target - formulation_.epsilon));
+        break;
+      case Formulation::Kind::one_class:
+        loss_ += row.weight * std::max(0.0, -f);  // rho - g, rho = -bias
+        break;
+    }
+  }
+
+  void add_point(std::span<const SeenRow> rows) {
+    Point point(coefficient_of(rows[0].point));
+    for (const SeenRow& row : rows) {
+      const double price = formulation_.cost * row.weight;
+      switch (formulation_.kind) {
+        case Formulation::Kind::svc:
+          point.add_interval(row.target > 0 ? 0 : -price, -1, row.target > 0 ? price : 0, 1);
+          break;
+        case Formulation::Kind::svr:
+          point.add_interval(-price * formulation_.over, row.target + formulation_.epsilon,
+                             price * formulation_.under, row.target - formulation_.epsilon);
+          break;
+        case Formulation::Kind::one_class:
+          point.add_interval(0, 0, row.weight, 0);
+          break;
+      }
+      if (row.target != rows[0].target) result_.shared = true;
+    }
+    point.settle();
+    psi_ += point.value();
+    if (point.excess() > result_.certificate.bound_residual) {
+      result_.certificate.bound_residual = point.excess();
+      result_.bound_scale = point.length();
+    }
+    if (point.can_rise()) rise_ = std::max(rise_, point.slope_up() - rows[0].g);
+    if (point.can_fall()) fall_ = std::min(fall_, point.slope_down() - rows[0].g);
+  }
+
+  /// a >= 0 without an upper bound. Equal rows of both classes have no margin at all: the primal is
+  /// infinite, and |beta| is the smallest of the dual variables that give beta.
+  void add_hard_point(std::span<const SeenRow> rows) {
+    const double coefficient = coefficient_of(rows[0].point);
+    bool positive = false, negative = false;
+    for (const SeenRow& row : rows) (row.target > 0 ? positive : negative) = true;
+    result_.shared |= positive && negative;
+    const double excess = std::max({0.0, positive ? 0 : coefficient, negative ? 0 : -coefficient});
+    if (excess > result_.certificate.bound_residual) {
+      result_.certificate.bound_residual = excess;
+      result_.bound_scale = largest_beta_;
+    }
+    psi_ += std::abs(coefficient);
+    const double tiny = at_bound * largest_beta_;
+    if (positive || coefficient < -tiny) rise_ = std::max(rise_, (positive ? 1 : -1) - rows[0].g);
+    if (negative || coefficient > tiny) fall_ = std::min(fall_, (negative ? -1 : 1) - rows[0].g);
+  }
+
+  void finish() {
+    Certificate& c = result_.certificate;
+    const bool one_class = formulation_.kind == Formulation::Kind::one_class;
+    const double right_side = one_class ? formulation_.nu * weights_ : 0;
+    c.primal = squared_norm_ / 2 + loss_ + bias_ * right_side;
+    c.dual = psi_ - squared_norm_ / 2;
+    if (formulation_.hard_margin)
+      c.primal = smallest_margin_ > 0 && smallest_margin_ < infinity
+                     ? squared_norm_ / (2 * smallest_margin_ * smallest_margin_)
+                     : infinity;
+    c.gap = c.primal - c.dual;
+    const double sizes = std::abs(c.primal) + std::abs(c.dual);
+    c.relative_gap = c.gap == 0 ? 0 : std::isfinite(sizes) ? 2 * c.gap / sizes : infinity;
+    c.kkt = has_bias_ ? rise_ - fall_ : std::max(rise_, -fall_);
+    c.kkt = std::max(0.0, c.kkt);
+    c.equality_residual = has_bias_ ? std::abs(sum_beta_ - right_side) : 0;
+    result_.equality_scale = std::max(sum_size_, right_side);
+    c.best_primal = c.primal;
+    c.best_dual = c.dual;
+    if (formulation_.kind == Formulation::Kind::svr) result_.shared = true;
+  }
+
+  const Formulation& formulation_;
+  const std::map<Index, double>& beta_;
+  bool has_bias_;
+  double bias_;
+  Examined result_;
+  double squared_norm_ = 0, sum_beta_ = 0, sum_size_ = 0, largest_beta_ = 0, weights_ = 0;
+  double loss_ = 0, psi_ = 0, smallest_margin_ = infinity;
+  // m(a) is the largest gain of a coefficient that can rise, M(a) the smallest of one that can
+  // fall.
+  double rise_ = -infinity, fall_ = infinity;
+};
+
+}  // namespace
+
+Formulation formulation_of(const Model& model) {
+  Formulation stated;
+  std::map<std::string, std::string> options(model.options.begin(), model.options.end());
+  const std::string task = options["task"];
+  const auto number = [&](const char* name, double& into) {
+    if (options.contains(name)) into = number_option(name, options[name]);
+  };
+  const auto needed = [&](const char* name, double& into) {
+    if (!options.contains(name)) throw_option("do not state " + std::string(name));
+    number(name, into);
+  };
+  if (task == "svc") {
+    needed("cost", stated.cost);
+    stated.hard_margin = options["hard-margin"] == "true";
+    constexpr std::string_view prefix = "class-weight ";
+    for (const auto& [name, value] : options)
+      if (name.starts_with(prefix))
+        stated.class_weight[name.substr(prefix.size())] = number_option(name, value);
+  } else if (task == "svr") {
+    stated.kind = Formulation::Kind::svr;
+    needed("cost", stated.cost);
+    needed("epsilon", stated.epsilon);
+    number("over", stated.over);
+    number("under", stated.under);
+  } else if (task == "one-class") {
+    stated.kind = Formulation::Kind::one_class;
+    needed("nu", stated.nu);
+  } else {
+    throw_option("do not state a task");
+  }
+  return stated;
+}
+
+Examined examine(const Formulation& formulation, std::vector<SeenRow> rows,
+                    const std::map<Index, double>& beta, const double* bias) {
+  return Examiner(formulation, beta, bias).run(std::move(rows));
+}
+
+}  // namespace maxmargin

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "maxmargin/model/model.hpp"
+
+namespace maxmargin {
+
+/// The formulation a model was trained with, as its recorded options state it.
+struct Formulation {
+  enum class Kind { svc, svr, one_class } kind = Kind::svc;
+  double cost = 1;
+  bool hard_margin = false;
+  std::map<std::string, double> class_weight;  ///< by label; 1 where absent
+  double epsilon = 0;
+  double over = 1, under = 1;
+  double nu = 0;
+};
+/// Throws Error when the options do not state one.
+Formulation formulation_of(const Model& model);
+
+/// A training row as one machine sees it.
+struct SeenRow {
+  Index point = 0;    ///< rows with the same features are the same point
+  double g = 0;       ///< sum of coefficient times K, without the bias
+  double target = 0;  ///< +1 or -1, or the number to predict
+  double weight = 1;  ///< row weight times class weight; greater than 0
+};
+
+/// Primal and dual objective, and the conditions of optimality, of one machine.
+struct Examined {
+  Certificate certificate;
+  double bound_scale = 0;     ///< what bound_residual is to be compared with
+  double equality_scale = 0;  ///< the same for equality_residual
+  double largest_f = 0;
+  /// Equal rows with different targets, or the two sides of a regression tube, share a coefficient.
+  /// The dual is then that of the best dual variables that give this coefficient.
+  bool shared = false;
+  bool foreign = false;  ///< a coefficient stands on a point that the machine does not see
+};
+
+/// From the definitions alone. `beta[p]` is the coefficient of point p, `bias` null where the
+/// machine has none.
+Examined examine(const Formulation& formulation, std::vector<SeenRow> rows,
+                    const std::map<Index, double>& beta, const double* bias);
+
+}  // namespace maxmargin

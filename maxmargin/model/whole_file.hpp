@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace maxmargin {
+
+/// A file that appears whole or not at all: written under another name in the same directory,
+/// synced, then renamed. What stood there before stays until commit(). A device or pipe is written
+/// directly. Every failure is an Error (Fault::io) and leaves nothing behind.
+class WholeFile {
+ public:
+  explicit WholeFile(const std::string& path);
+  ~WholeFile();
+  WholeFile(const WholeFile&) = delete;
+  WholeFile& operator=(const WholeFile&) = delete;
+
+  void write(std::span<const std::byte> bytes);
+  void commit();
+
+ private:
+  [[noreturn]] void fail(const std::string& doing);
+  void open_temporary();
+
+  std::string path_;       ///< as the user wrote it
+  std::string target_;     ///< where a symbolic link leads
+  std::string temporary_;  ///< empty: written directly, or already renamed
+  int file_ = -1;
+};
+
+}  // namespace maxmargin
