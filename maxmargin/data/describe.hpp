@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "maxmargin/data/dataset.hpp"
@@ -17,7 +19,8 @@ struct Description {
   std::vector<std::pair<std::string, std::size_t>>
       classes;  ///< name, rows; empty if more than 1000 distinct labels
   double label_low = 0, label_high = 0, label_mean = 0, label_deviation = 0;
-  std::vector<Index> constant_features;
+  std::vector<Index> constant_features;  ///< of sparse rows: among those that occur
+  std::size_t absent_features = 0;       ///< sparse rows: features below `features` that no row has
   double smallest_scale = 0, largest_scale = 0;  ///< of the deviations of the non-constant features
   Index smallest_scale_feature = 0, largest_scale_feature = 0;
   std::size_t duplicate_rows = 0;      ///< rows equal (features and label) to an earlier one

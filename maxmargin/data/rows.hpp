@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "maxmargin/base/buffer.hpp"
+#include "maxmargin/base/threads.hpp"
 
 namespace maxmargin {
 
@@ -31,6 +32,19 @@ struct Rows {
     return floats != nullptr ? static_cast<double>(floats[position]) : doubles[position];
   }
 
+  /// The rows [begin, end).
+  Rows slice(std::size_t begin, std::size_t end) const {
+    Rows part = *this;
+    part.count = end - begin;
+    if (sparse()) {
+      part.start += begin;
+    } else {
+      if (floats != nullptr) part.floats += begin * columns;
+      if (doubles != nullptr) part.doubles += begin * columns;
+    }
+    return part;
+  }
+
   /// Calls `visit(feature, value)` for each stored value of a row, in order of the features.
   template <class Visit>
   void for_each(std::size_t row, Visit&& visit) const {
@@ -54,16 +68,24 @@ class Features {
   /// Dense rows from values in row-major order.
   static Features dense(std::size_t columns, std::span<const double> values);
 
+  // The two that append one row check it: lengths, increasing features below columns(), finite
+  // values; anything else is an Error. Rows and parts of them are taken to be right already.
+
   /// Appends one row given by increasing features and their values (a dense row: zero elsewhere).
   void append(std::span<const Index> features, std::span<const double> values);
   /// Appends one dense row (`columns` values); to sparse rows, its non-zeros.
   void append(std::span<const double> values);
   /// Appends all of another set of rows of the same kind (dense with dense, sparse with sparse).
+  /// Sparse rows widen these if they have more columns.
   void append(const Rows& others);
+  /// The same for several sets of rows, each copied by its own task.
+  void append(std::span<const Rows> parts, const Threads& threads);
   /// Appends chosen rows.
   void append(const Rows& others, std::span<const Index> which);
   /// More features than so far (sparse rows only).
   void widen(std::size_t columns);
+  /// Numbers every feature of sparse rows one higher, modulo 2^32. The columns stay as they are.
+  void shift_features(const Threads& threads);
   /// Gives back memory reserved for growth.
   void fit();
 
@@ -98,6 +120,8 @@ class Features {
  private:
   void store(double value);
   void promote();
+  void check(std::span<const Index> features, std::span<const double> values) const;
+  void copy_part(const Rows& part, std::size_t row, std::uint64_t position);
 
   std::size_t count_ = 0;
   std::size_t columns_ = 0;

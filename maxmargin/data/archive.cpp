@@ -1,0 +1,147 @@
+#include <zlib.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "maxmargin/base/error.hpp"
+#include "maxmargin/data/source.hpp"
+
+namespace maxmargin {
+namespace {
+
+constexpr std::size_t input_bytes = std::size_t{1} << 17;
+
+[[noreturn]] void truncated(const std::string& name, std::string_view kind) {
+  throw Error(Fault::data, {name, 0, 0}, "the " + std::string(kind) + " archive is truncated",
+              "copy or download it again");
+}
+
+[[noreturn]] void damaged(const std::string& name, std::string_view kind, const char* why) {
+  throw Error(Fault::data, {name, 0, 0},
+              "the " + std::string(kind) + " archive is damaged" +
+                  (why == nullptr ? "" : " (" + std::string(why) + ")"),
+              "copy or download it again");
+}
+
+/// Any number of gzip members, one after the other; zeros may follow (tapes pad with them).
+class GzipSource final : public Source {
+ public:
+  explicit GzipSource(std::unique_ptr<Source> packed)
+      : Source(packed->name()), packed_(std::move(packed)), input_(input_bytes) {
+    // 16: a gzip header is required.
+    if (inflateInit2(&stream_, 15 + 16) != Z_OK) throw std::bad_alloc();
+  }
+  ~GzipSource() override { inflateEnd(&stream_); }
+
+ private:
+  void refill() {
+    stream_.next_in = reinterpret_cast<Bytef*>(input_.data());
+    stream_.avail_in = static_cast<uInt>(packed_->read(input_.data(), input_.size()));
+    input_ended_ = stream_.avail_in == 0;
+  }
+
+  /// Goes on to the next member; false at the end of the archive.
+  bool next_member() {
+    while (true) {
+      if (stream_.avail_in == 0) refill();
+      if (input_ended_) return false;
+      if (*stream_.next_in != 0) break;
+      ++stream_.next_in;
+      --stream_.avail_in;
+    }
+    if (inflateReset(&stream_) != Z_OK) damaged(name(), "gzip", stream_.msg);
+    return true;
+  }
+
+  std::size_t take(char* to, std::size_t most) override {
+    stream_.next_out = reinterpret_cast<Bytef*>(to);
+    const auto room = static_cast<uInt>(std::min(most, std::size_t{1} << 30));
+    stream_.avail_out = room;
+    while (!done_ && stream_.avail_out == room) {
+      if (stream_.avail_in == 0) refill();
+      const int state = inflate(&stream_, Z_NO_FLUSH);
+      if (state == Z_STREAM_END) {
+        done_ = !next_member();
+      } else if (state == Z_BUF_ERROR) {
+        if (input_ended_) truncated(name(), "gzip");
+      } else if (state == Z_MEM_ERROR) {
+        throw std::bad_alloc();
+      } else if (state != Z_OK) {
+        damaged(name(), "gzip", stream_.msg);
+      }
+    }
+    return room - stream_.avail_out;
+  }
+
+  std::unique_ptr<Source> packed_;
+  std::vector<char> input_;
+  z_stream stream_{};
+  bool input_ended_ = false;
+  bool done_ = false;
+};
+
+/// Any number of zstd frames, one after the other.
+class ZstdSource final : public Source {
+ public:
+  explicit ZstdSource(std::unique_ptr<Source> packed)
+      : Source(packed->name()), packed_(std::move(packed)), input_(input_bytes) {
+    if (!context_) throw std::bad_alloc();
+  }
+
+ private:
+  std::size_t take(char* to, std::size_t most) override {
+    ZSTD_outBuffer out{to, most, 0};
+    while (out.pos == 0) {
+      if (in_.pos == in_.size) {
+        in_ = {input_.data(), packed_->read(input_.data(), input_.size()), 0};
+        if (in_.size == 0 && !inside_frame_) return 0;
+      }
+      const bool input_ended = in_.size == 0;
+      const std::size_t state = ZSTD_decompressStream(context_.get(), &out, &in_);
+      if (ZSTD_isError(state)) damaged(name(), "zstd", ZSTD_getErrorName(state));
+      inside_frame_ = state != 0;
+      if (input_ended && out.pos == 0 && inside_frame_) truncated(name(), "zstd");
+    }
+    return out.pos;
+  }
+
+  struct Free {
+    void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+  };
+  std::unique_ptr<Source> packed_;
+  std::vector<char> input_;
+  std::unique_ptr<ZSTD_DCtx, Free> context_{ZSTD_createDCtx()};
+  ZSTD_inBuffer in_{nullptr, 0, 0};
+  bool inside_frame_ = false;
+};
+
+bool starts_zstd(std::string_view head) {
+  if (head.size() < 4) return false;
+  return head.substr(0, 4) == "\x28\xb5\x2f\xfd" ||
+         // A frame to skip, as parallel compressors put in front.
+         ((head[0] & 0xf0) == 0x50 && head.substr(1, 3) == "\x2a\x4d\x18");
+}
+
+}  // namespace
+
+std::unique_ptr<Source> unpacked(std::unique_ptr<Source> packed) {
+  const std::string_view head = packed->peek(6);
+  if (head.starts_with("\x1f\x8b")) return std::make_unique<GzipSource>(std::move(packed));
+  if (starts_zstd(head)) return std::make_unique<ZstdSource>(std::move(packed));
+  constexpr std::pair<std::string_view, std::string_view> others[] = {
+      {"BZh", "a bzip2 archive"},
+      {std::string_view("\xfd"
+                        "7zXZ\0",
+                        6),
+       "an xz archive"},
+      {"PK\x03\x04", "a zip archive"},
+      {"7z\xbc\xaf", "a 7z archive"}};
+  for (const auto& [magic, kind] : others)
+    if (head.starts_with(magic))
+      throw Error(Fault::data, {packed->name(), 0, 0}, "is " + std::string(kind),
+                  "unpack it first (gzip and zstd are read as they are)");
+  return packed;
+}
+
+}  // namespace maxmargin
