@@ -70,9 +70,9 @@ Json machines_json(const Model& model) {
   json["lambda"] = column(model, [](const Machine& m) { return m.lambda.size(); });
   json["ended"] = column(model, [](const Machine& m) { return std::string(to_string(m.ended)); });
   json["iterations"] = column(model, [](const Machine& m) { return m.iterations; });
-  for (const auto& [name, member] : certificate_fields)
-    json[name] =
-        column(model, [&](const Machine& m) { return number_json(m.certificate.*member); });
+  for (const CertificateField& field : certificate_fields)
+    json[field.name] =
+        column(model, [&](const Machine& m) { return number_json(m.certificate.*field.member); });
   json["mercer"] = column(model, [](const Machine& m) { return m.certificate.mercer; });
   return json;
 }
@@ -99,9 +99,10 @@ void take_machines(const Taken& json, ModelHeader& header) {
   each("ended",
        [&](std::size_t i, const Taken& v) { machines[i].ended = take_named(v, all_ended); });
   each("iterations", [&](std::size_t i, const Taken& v) { machines[i].iterations = v.count(); });
-  for (const auto& [name, member] : certificate_fields)
-    each(name,
-         [&](std::size_t i, const Taken& v) { machines[i].certificate.*member = v.number(); });
+  for (const CertificateField& field : certificate_fields)
+    each(field.name, [&](std::size_t i, const Taken& v) {
+      machines[i].certificate.*field.member = v.number();
+    });
   each("mercer", [&](std::size_t i, const Taken& v) { machines[i].certificate.mercer = v.yes(); });
 }
 

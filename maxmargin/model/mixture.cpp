@@ -71,8 +71,8 @@ Mixture::Mixture(const Model& model) : order_(model.support.count()) {
 void Mixture::fill(Segment& segment, std::span<const Use> uses) const {
   for (const Use& use : uses) segment.machines.push_back(use.machine);
   std::ranges::sort(segment.machines);
-  const auto repeated = std::ranges::unique(segment.machines);
-  segment.machines.erase(repeated.begin(), repeated.end());
+  segment.machines.erase(std::unique(segment.machines.begin(), segment.machines.end()),
+                         segment.machines.end());
 
   const std::size_t size = segment.end - segment.begin;
   if (size * segment.machines.size() <= most_filling * uses.size()) {
