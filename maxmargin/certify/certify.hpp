@@ -14,7 +14,7 @@ struct Certificate {
   double kkt = infinity;           ///< largest violation m(a) - M(a) of the optimality conditions
   double equality_residual = 0;    ///< largest |A a - d|
   double bound_residual = 0;       ///< largest excess over a bound
-  double rounding = 0;             ///< bound on the error of f that float kernel values bring
+  double rounding = 0;             ///< expected error of f from the rounding of kernel values
   double best_primal = infinity;   ///< bounds on the optimum over the whole run (10.21)
   double best_dual = -infinity;
   bool mercer = true;  ///< false: K is not positive semi-definite, so the gap is no bound
@@ -23,12 +23,10 @@ struct Certificate {
 struct Certified {
   Solution solution;  ///< lambda chosen to make the gap smallest
   Certificate certificate;
+  double seconds = 0;  ///< that the certificate took
 };
 
 /// h = Q~a + A'lambda; chooses lambda to make the primal smallest (one equality row: exactly).
 Certified certify(const DualQp& qp, Solution solution, Precision precision, const Threads& threads);
-
-/// The relative gap of two bounds, (10.9).
-double relative_gap(double primal, double dual);
 
 }  // namespace maxmargin

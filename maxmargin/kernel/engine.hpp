@@ -18,8 +18,9 @@ class Engine {
   virtual ~Engine() = default;
 
   /// out[r * stride + c] = K(left row which[r], column begin + c) for c < count.
-  /// Best with 32 rows or more and thousands of columns. A value's relative error is at most 1e-6,
-  /// as long as the value is not below 1e-30.
+  /// Best with 32 rows or more and thousands of columns. The error is at most 1e-6: of the value
+  /// for kernels of a distance (down to 1e-30), of sqrt(K(x,x) K(z,z)) for powers of products,
+  /// where the value itself may cancel, and of 1 for tanh.
   virtual void block(const Rows& left, std::span<const Index> which, std::size_t begin,
                      std::size_t count, float* out, std::size_t stride) const = 0;
 

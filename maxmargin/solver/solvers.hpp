@@ -3,7 +3,7 @@
 #include <variant>
 
 #include "maxmargin/certify/certify.hpp"
-#include "maxmargin/solver/smo.hpp"
+#include "maxmargin/solver/smo/smo.hpp"
 
 namespace maxmargin {
 

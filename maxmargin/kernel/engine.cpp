@@ -1,0 +1,230 @@
+#include "maxmargin/kernel/engine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "maxmargin/kernel/left_panel.hpp"
+#include "maxmargin/kernel/panel_engine.hpp"
+
+namespace maxmargin {
+namespace {
+
+/// Columns left as they are stored; see left_panel.hpp.
+class StoredEngine final : public Engine {
+ public:
+  StoredEngine(const Form& form, const Rows& columns, bool in_double)
+      : form_(form), columns_(columns), in_double_(in_double) {}
+
+  void block(const Rows& left, std::span<const Index> which, std::size_t begin, std::size_t count,
+             float* out, std::size_t stride) const override {
+    const auto evaluate = in_double_ ? left_panel_block<double> : left_panel_block<float>;
+    evaluate(form_, left, which, columns_, begin, count, out, stride);
+  }
+  void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,
+                   std::size_t count, double* out, std::size_t stride) const override {
+    exact_left_panel_block(form_, left, which, columns_, begin, count, out, stride);
+  }
+  std::size_t bytes() const override { return 0; }
+
+ private:
+  Form form_;
+  Rows columns_;
+  bool in_double_;
+};
+
+/// An engine whose values come in double: the user's function and the precomputed matrix.
+class DoubleEngine : public Engine {
+ public:
+  void block(const Rows& left, std::span<const Index> which, std::size_t begin, std::size_t count,
+             float* out, std::size_t stride) const override {
+    std::vector<double> exact(which.size() * count);
+    exact_block(left, which, begin, count, exact.data(), count);
+    for (std::size_t r = 0; r < which.size(); ++r)
+      for (std::size_t c = 0; c < count; ++c)
+        out[r * stride + c] = static_cast<float>(exact[r * count + c]);
+  }
+  std::size_t bytes() const override { return 0; }
+};
+
+class CustomEngine final : public DoubleEngine {
+ public:
+  CustomEngine(const Custom& kernel, const Rows& columns) : kernel_(kernel), columns_(columns) {
+    if (!kernel.function)
+      throw Error(Fault::usage, "the kernel '" + kernel.label + "' has no function",
+                  "give the function it was trained with, from C++");
+  }
+  void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,
+                   std::size_t count, double* out, std::size_t stride) const override {
+    if (stride == count) return kernel_.function(left, which, columns_, begin, count, out);
+    std::vector<double> block(which.size() * count);
+    kernel_.function(left, which, columns_, begin, count, block.data());
+    for (std::size_t r = 0; r < which.size(); ++r)
+      std::copy_n(block.data() + r * count, count, out + r * stride);
+  }
+
+ private:
+  Custom kernel_;
+  Rows columns_;
+};
+
+class PrecomputedEngine final : public DoubleEngine {
+ public:
+  void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,
+                   std::size_t count, double* out, std::size_t stride) const override {
+    for (std::size_t r = 0; r < which.size(); ++r) {
+      double* row = out + r * stride;
+      std::fill_n(row, count, 0.0);
+      left.for_each(which[r], [&](Index feature, double value) {
+        if (feature >= begin && feature < begin + count) row[feature - begin] = value;
+      });
+    }
+  }
+};
+
+/// How fast the map's value changes, relative to itself, with an error of the sum; infinite: the
+/// sum must be as exact as possible.
+double sensitivity(const Map& map) {
+  if (const auto* decay = std::get_if<Decay>(&map)) return decay->rate;
+  if (const auto* tangent = std::get_if<HyperbolicTangent>(&map)) return tangent->factor;
+  if (std::holds_alternative<RootDecay>(map)) return std::numeric_limits<double>::infinity();
+  return 0;
+}
+
+// Float sums lose about 1e-7 of the norms they are made of; times the sensitivity, that stays below
+// 1e-6 up to this.
+constexpr double float_limit = 5;
+// Above this degree the error of a power grows beyond 1e-6.
+constexpr int float_degree = 3;
+constexpr double huge_norm = 1e30;
+
+/// The largest sum of squares (or of alone()) of a row that float sums may be made of; 0: none.
+double float_trust(const Form& form, const Extent& extent, const Summation& summation) {
+  const auto* power = std::get_if<Power>(&form.map);
+  if (power != nullptr && power->degree > float_degree) return 0;
+  if (extent.norm > huge_norm) return 0;
+  const double own = summation.is_product() ? extent.norm : extent.alone;
+  const double rate = sensitivity(form.map);
+  if (rate * 2 * own > float_limit) return 0;
+  return rate > 0 ? std::max(own, float_limit / rate - own) : huge_norm;
+}
+
+void check_non_negative(const Form& form, const Rows& rows, std::string_view kernel) {
+  if (!form.needs_non_negative()) return;
+  for (std::size_t i = 0; i < rows.count; ++i)
+    rows.for_each(i, [&](Index feature, double value) {
+      if (value < 0)
+        throw Error(Fault::data,
+                    "row " + std::to_string(i + 1) + ", feature " + std::to_string(feature + 1) +
+                        ": the " + std::string(kernel) + " kernel takes no negative value",
+                    "shift or scale the features to 0 or more (--scale unit), or choose another "
+                    "kernel");
+    });
+}
+
+// Packed columns pay while they stay within this many times the stored data ...
+constexpr std::size_t packing_factor = 24;
+// ... or are small anyway.
+constexpr std::size_t small_panels = std::size_t{64} << 20;
+
+// From this density on, walking through all features is cheaper than through a list.
+constexpr double dense_from = 0.4;
+
+std::unique_ptr<Engine> make_form_engine(const Form& form, const Rows& columns) {
+  const Summation summation(form.pairing);
+  const Extent extent = extent_of(summation, columns);
+  const double trust = float_trust(form, extent, summation);
+  const std::size_t used = used_features(columns).count;
+  const std::size_t stored = columns.stored() * 12 + 1;
+  const bool pack =
+      panel_bytes<float>(used, columns.count) <= std::max(small_panels, packing_factor * stored);
+  if (!pack) return std::make_unique<StoredEngine>(form, columns, trust == 0);
+
+  const double cells = static_cast<double>(used) * static_cast<double>(columns.count) + 1;
+  const LeftSide side =
+      summation.is_product() && static_cast<double>(extent.nonzeros) > dense_from * cells
+          ? LeftSide::dense
+          : LeftSide::listed;
+  if (summation.is_product()) {
+    // Sums of whole numbers are exact, in float up to 2^24 and in int32 up to 2^31.
+    const double unit = common_unit(summation, columns, extent);
+    const double units =
+        unit > 0 ? extent.norm / (unit * unit) : std::numeric_limits<double>::infinity();
+    if (4 * units < 0x1p24)
+      return make_panel_engine<float>(form, columns, unit, side, 0x1p22 * unit * unit);
+    if (4 * units < 0x1p31 && (trust == 0 || side == LeftSide::listed))
+      return make_panel_engine<std::int16_t>(form, columns, unit, LeftSide::listed,
+                                             0x1p29 * unit * unit);
+  }
+  if (trust > 0) return make_panel_engine<float>(form, columns, 0, side, trust);
+  return make_panel_engine<double>(form, columns, 0, side, std::numeric_limits<double>::infinity());
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> make_engine(const Kernel& kernel, const Rows& columns) {
+  if (const auto* custom = std::get_if<Custom>(&kernel))
+    return std::make_unique<CustomEngine>(*custom, columns);
+  if (std::holds_alternative<Precomputed>(kernel)) return std::make_unique<PrecomputedEngine>();
+  return std::visit(
+      [&](const auto& chosen) -> std::unique_ptr<Engine> {
+        if constexpr (requires { chosen.form(); }) {
+          check_non_negative(chosen.form(), columns, chosen.name);
+          return make_form_engine(chosen.form(), columns);
+        } else {
+          return nullptr;
+        }
+      },
+      kernel);
+}
+
+double naive_value(const Kernel& kernel, const Rows& left, std::size_t i, const Rows& right,
+                   std::size_t j) {
+  return std::visit(
+      [&](const auto& chosen) -> double {
+        if constexpr (requires { chosen.form(); }) {
+          const Form form = chosen.form();
+          std::vector<double> x(std::max(left.columns, right.columns), 0.0), z = x;
+          left.for_each(i, [&](Index feature, double value) { x[feature] = value; });
+          right.for_each(j, [&](Index feature, double value) { z[feature] = value; });
+          double sum = 0;
+          for (std::size_t k = 0; k < x.size(); ++k) sum += pair_term(form.pairing, x[k], z[k]);
+          return std::visit([&](const auto& map) { return map(sum); }, form.map);
+        } else {
+          double value = 0;
+          const Index row = static_cast<Index>(i);
+          make_engine(kernel, right)->exact_block(left, {&row, 1}, j, 1, &value, 1);
+          return value;
+        }
+      },
+      kernel);
+}
+
+std::vector<double> self_values(const Kernel& kernel, const Rows& rows) {
+  std::vector<double> values(rows.count);
+  std::visit(
+      [&](const auto& chosen) {
+        if constexpr (requires { chosen.form(); }) {
+          const Form form = chosen.form();
+          for (std::size_t i = 0; i < rows.count; ++i) {
+            double sum = 0;
+            rows.for_each(i, [&](Index, double x) { sum += pair_term(form.pairing, x, x); });
+            values[i] = std::visit([&](const auto& map) { return map(sum); }, form.map);
+          }
+        } else {
+          const auto engine = make_engine(kernel, rows);
+          for (std::size_t i = 0; i < rows.count; ++i) {
+            const Index row = static_cast<Index>(i);
+            engine->exact_block(rows, {&row, 1}, i, 1, &values[i], 1);
+          }
+        }
+      },
+      kernel);
+  return values;
+}
+
+Definite definite(const Kernel& kernel) {
+  return std::visit([](const auto& chosen) { return chosen.definite(); }, kernel);
+}
+
+}  // namespace maxmargin

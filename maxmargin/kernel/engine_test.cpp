@@ -1,0 +1,177 @@
+#include "maxmargin/kernel/engine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "maxmargin/base/rng.hpp"
+
+namespace maxmargin {
+namespace {
+
+enum class Shape { dense, sparse, binary, pixels, wide, far, with_empty_rows };
+constexpr Shape shapes[] = {Shape::dense, Shape::sparse, Shape::binary,         Shape::pixels,
+                            Shape::wide,  Shape::far,    Shape::with_empty_rows};
+
+/// Random rows of a shape; all values are 0 or more, so that every kernel takes them.
+Features made(Shape shape, std::size_t rows, std::uint64_t seed) {
+  Rng rng(seed);
+  const std::size_t columns = shape == Shape::wide ? 30000 : shape == Shape::pixels ? 200 : 37;
+  const double density = shape == Shape::dense || shape == Shape::far ? 1
+                         : shape == Shape::wide                       ? 0.002
+                                                                      : 0.3;
+  Features features = density == 1 ? Features::dense(columns) : Features::sparse(columns);
+  std::vector<Index> index;
+  std::vector<double> value;
+  for (std::size_t i = 0; i < rows; ++i) {
+    index.clear();
+    value.clear();
+    const bool empty = shape == Shape::with_empty_rows && i % 3 == 0;
+    for (std::size_t j = 0; j < columns && !empty; ++j) {
+      if (rng.uniform() >= density) continue;
+      index.push_back(static_cast<Index>(j));
+      switch (shape) {
+        case Shape::binary:
+          value.push_back(1);
+          break;
+        case Shape::pixels:
+          value.push_back(static_cast<double>(1 + rng.below(255)) / 255);
+          break;
+        case Shape::far:
+          value.push_back(1000 + rng.uniform());
+          break;
+        default:
+          value.push_back(rng.uniform(0.01, 1));
+          break;
+      }
+    }
+    features.append(index, value);
+  }
+  return features;
+}
+
+/// Every kernel of the list that has a form, with parameters that suit the data.
+std::vector<Kernel> kernels(double width) {
+  return {Linear{},
+          Polynomial{1 / width, 3, 1},
+          Polynomial{1 / width, 7, 0.5},
+          Rbf{1 / width},
+          Rbf{40 / width},
+          Sigmoid{1 / width, -0.5},
+          Laplacian{1 / width},
+          ChiSquared{1 / width},
+          DistanceRbf{1 / std::sqrt(width), Distance::euclidean},
+          DistanceRbf{1 / width, Distance::hellinger}};
+}
+
+/// The error that counts: relative to the value for kernels of distances, and to what the norms
+/// allow, sqrt(K(x,x) K(z,z)), for kernels of products, where a value may cancel to nothing.
+double scale_of(const Kernel& kernel, double value, const Rows& left, std::size_t i,
+                const Rows& right, std::size_t j) {
+  const bool product = std::visit(
+      [](const auto& chosen) {
+        if constexpr (requires { chosen.form(); })
+          return chosen.form().pairing == Pairing::dot;
+        else
+          return false;
+      },
+      kernel);
+  if (!product) return std::abs(value) + 1e-30;
+  if (std::holds_alternative<Sigmoid>(kernel)) return 1;  // tanh: between -1 and 1
+  return std::sqrt(std::abs(naive_value(kernel, left, i, left, i) *
+                            naive_value(kernel, right, j, right, j))) +
+         1e-30;
+}
+
+TEST(Engine, ValuesAgreeWithThePlainDefinition) {
+  for (const Shape shape : shapes) {
+    const Features columns = made(shape, 131, 1);
+    const Features left = made(shape, 70, 2);
+    std::vector<Index> which(left.count());
+    std::iota(which.begin(), which.end(), 0);
+    for (const Kernel& kernel : kernels(shape == Shape::wide ? 60 : 37)) {
+      const auto engine = make_engine(kernel, columns);
+      const std::size_t begin = 5, count = columns.count() - 9;
+      std::vector<float> out(which.size() * count);
+      engine->block(left, which, begin, count, out.data(), count);
+      std::vector<double> exact(which.size() * count);
+      engine->exact_block(left, which, begin, count, exact.data(), count);
+      for (std::size_t r = 0; r < which.size(); r += 3)
+        for (std::size_t c = 0; c < count; c += 2) {
+          const double want = naive_value(kernel, left, r, columns, begin + c);
+          const double scale = scale_of(kernel, want, left, r, columns, begin + c);
+          // Differences of numbers near 1000 carry the rounding of their squares, even in double.
+          const double exact_tolerance = shape == Shape::far ? 2e-6 : 1e-11;
+          ASSERT_NEAR(out[r * count + c], want, 1e-6 * scale)
+              << name_of(kernel) << " shape " << static_cast<int>(shape) << " at " << r << "," << c;
+          ASSERT_NEAR(exact[r * count + c], want, exact_tolerance * scale)
+              << name_of(kernel) << " shape " << static_cast<int>(shape);
+        }
+    }
+  }
+}
+
+TEST(Engine, ValuesDoNotDependOnTheCut) {
+  for (const Shape shape : shapes) {
+    const Features rows = made(shape, 150, 3);
+    std::vector<Index> which(100);
+    std::iota(which.begin(), which.end(), 7);
+    for (const Kernel& kernel : kernels(37)) {
+      const auto engine = make_engine(kernel, rows);
+      std::vector<float> whole(which.size() * rows.count());
+      engine->block(rows, which, 0, rows.count(), whole.data(), rows.count());
+      for (std::size_t r = 0; r < which.size(); r += 11) {
+        const std::size_t begin = r % 90, count = 1 + r % 59;
+        std::vector<float> part(count);
+        engine->block(rows, std::span(which).subspan(r, 1), begin, count, part.data(), count);
+        for (std::size_t c = 0; c < count; ++c)
+          ASSERT_EQ(part[c], whole[r * rows.count() + begin + c]) << name_of(kernel);
+      }
+    }
+  }
+}
+
+TEST(Engine, RowsThatThePackedNumbersCannotHoldAreStillExact) {
+  const Features columns = made(Shape::binary, 90, 4);
+  Features odd = Features::sparse(50);
+  odd.append(std::vector<Index>{0, 3, 45}, std::vector<double>{0.37, 1e4, 12.25});
+  odd.append(std::vector<Index>{1}, std::vector<double>{2.0});
+  const std::vector<Index> which{0, 1};
+  for (const Kernel& kernel : {Kernel(Rbf{1e-8}), Kernel(Linear{}), Kernel(Rbf{0.1})}) {
+    const auto engine = make_engine(kernel, columns);
+    std::vector<float> out(2 * columns.count());
+    engine->block(odd, which, 0, columns.count(), out.data(), columns.count());
+    for (std::size_t r = 0; r < 2; ++r)
+      for (std::size_t c = 0; c < columns.count(); ++c) {
+        const double want = naive_value(kernel, odd, r, columns, c);
+        ASSERT_NEAR(out[r * columns.count() + c], want, 1e-6 * std::abs(want) + 1e-30);
+      }
+  }
+}
+
+TEST(Engine, NegativeValuesAreRefusedWhereTheKernelHasNoMeaning) {
+  const Features rows = Features::dense(2, std::vector<double>{1, 2, -1, 3});
+  EXPECT_THROW(make_engine(ChiSquared{1}, rows), Error);
+  EXPECT_THROW(make_engine(DistanceRbf{1, Distance::hellinger}, rows), Error);
+}
+
+TEST(Engine, CustomKernelIsCalledByBlocks) {
+  Custom kernel;
+  kernel.function = [](const Rows& left, std::span<const Index> which, const Rows& right,
+                       std::size_t begin, std::size_t count, double* out) {
+    for (std::size_t r = 0; r < which.size(); ++r)
+      for (std::size_t c = 0; c < count; ++c)
+        out[r * count + c] = naive_value(Rbf{0.5}, left, which[r], right, begin + c);
+  };
+  const Features rows = made(Shape::dense, 20, 6);
+  const auto engine = make_engine(kernel, rows);
+  const std::vector<Index> which{3, 9};
+  std::vector<float> out(2 * 32);
+  engine->block(rows, which, 4, 10, out.data(), 32);
+  EXPECT_FLOAT_EQ(out[32 + 5], static_cast<float>(naive_value(Rbf{0.5}, rows, 9, rows, 9)));
+  EXPECT_THROW(make_engine(Custom{}, rows), Error);
+}
+
+}  // namespace
+}  // namespace maxmargin

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "maxmargin/data/rows.hpp"
+#include "maxmargin/kernel/form.hpp"
+
+namespace maxmargin {
+
+/// How the sums of a pairing are built from the non-zeros of one side (see tiles.hpp), and what is
+/// done to the values before: Hellinger's distance is Euclid's between square roots, and Euclid's
+/// distance is made of dot products and norms.
+struct Summation {
+  Pairing pairing;
+  bool roots;     ///< values enter as their square roots
+  double factor;  ///< of the sum: -2 for Euclid's distance, else 1
+
+  explicit Summation(Pairing stated)
+      : pairing(stated == Pairing::hellinger ? Pairing::squared_euclidean : stated),
+        roots(stated == Pairing::hellinger),
+        factor(pairing == Pairing::squared_euclidean ? -2 : 1) {}
+
+  double value(double raw) const { return roots ? std::sqrt(raw) : raw; }
+
+  /// t(z, 0): what a feature adds that only one side has.
+  double alone(double value) const {
+    switch (pairing) {
+      case Pairing::dot:
+        return 0;
+      case Pairing::manhattan:
+        return std::abs(value);
+      case Pairing::chi_squared:
+        return value;
+      default:
+        return value * value;
+    }
+  }
+  bool is_euclidean() const { return pairing == Pairing::squared_euclidean; }
+  bool is_product() const { return pairing == Pairing::dot || is_euclidean(); }
+};
+
+/// The largest values over a set of rows that decide which number type is exact enough.
+struct Extent {
+  double norm = 0;      ///< largest sum of squares of a row
+  double alone = 0;     ///< largest sum of alone() of a row
+  double smallest = 0;  ///< smallest |value| that is not zero
+  double largest = 0;   ///< largest |value|
+  std::uint64_t nonzeros = 0;
+};
+Extent extent_of(const Summation& summation, const Rows& rows);
+
+/// A unit such that every value is a whole number (at most 32767) of units, or 0 if there is none
+/// among the likely ones: 1, 1/255, the smallest value.
+double common_unit(const Summation& summation, const Rows& rows, const Extent& extent);
+
+/// value / unit as a whole number; false if it is none.
+inline bool whole_units(double value, double unit, double& units) {
+  units = std::nearbyint(value / unit);
+  // Values such as k/255 may have been rounded to float.
+  return std::abs(units) <= 32767 && std::abs(value - units * unit) <= 1.2e-7 * std::abs(value);
+}
+
+}  // namespace maxmargin

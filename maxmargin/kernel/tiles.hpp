@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "maxmargin/kernel/form.hpp"
+
+// The innermost loops of all kernel engines, vectorised, with the instruction set chosen at run
+// time (AVX-512, AVX2, SSE4 or plain). A panel holds `panel_width` neighbouring rows feature by
+// feature, so that one load brings one feature of many rows and no sum runs across the lanes of a
+// vector: the values do not depend on the width of the vectors.
+
+namespace maxmargin {
+
+/// Rows in a panel: 256 bytes a feature. Int16 panels hold pairs of neighbouring features.
+template <class T>
+inline constexpr std::size_t panel_width = 64;
+template <>
+inline constexpr std::size_t panel_width<double> = 32;
+
+/// What the sums are made of: the number type of a panel, and of its sums.
+template <class T>
+struct SumOf {
+  using type = T;
+};
+template <>
+struct SumOf<std::int16_t> {
+  using type = std::int32_t;
+};
+
+/// A row as the list of its non-zeros; int16 rows list pairs of features (low half first).
+template <class T>
+struct ListedRow {
+  const std::uint32_t* feature;
+  const typename SumOf<T>::type* value;
+  std::size_t count;
+};
+
+/// sums[r * width + c] = sum over the listed features j of row r of t(z_j, x_j) - t(z_j, 0),
+/// z = row c of the panel; t is the term of the pairing. squared_euclidean is summed as dot.
+/// Int16 knows dot only.
+template <class T>
+void list_sums(Pairing pairing, const T* panel, std::span<const ListedRow<T>> rows,
+               typename SumOf<T>::type* sums);
+
+/// The dot products of dense rows (left[r * features + j]) with a panel.
+template <class T>
+void dense_sums(const T* panel, const T* left, std::size_t rows, std::size_t features, T* sums);
+
+/// Sums become kernel values: out[r * stride + c] = map(unit * (factor * sums[r * width + first +
+/// c]
+/// + row_base[r] + column_base[first + c])) for c < count.
+template <class Sum>
+struct Finish {
+  Sum factor;
+  double unit;
+  const Sum* row_base;
+  const Sum* column_base;
+};
+template <class Sum>
+void finish_sums(const Map& map, const Finish<Sum>& finish, const Sum* sums, std::size_t width,
+                 std::size_t rows, std::size_t first, std::size_t count, float* out,
+                 std::size_t stride);
+
+/// values[i] = map(values[i]) in double.
+void map_exactly(const Map& map, std::span<double> values);
+
+}  // namespace maxmargin

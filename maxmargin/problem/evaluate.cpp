@@ -1,0 +1,176 @@
+#include "maxmargin/problem/evaluate.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace maxmargin {
+namespace {
+
+bool is_hard(const Block& block) {
+  return block.curvature == 0 && (block.upper == infinity || block.lower == -infinity);
+}
+
+/// Where the derivative of the primal in lambda jumps, or its slope changes.
+struct Event {
+  double at;
+  double jump;
+  double slope;
+};
+
+/// The events of one variable: as lambda grows, A argmax(-h) goes from its largest to its smallest.
+void add_events(const Block& block, double rest, double weight, std::vector<Event>& events) {
+  if (weight == 0) return;
+  if (block.curvature == 0) {
+    events.push_back(
+        {(-block.linear - rest) / weight, std::abs(weight) * (block.upper - block.lower), 0});
+    return;
+  }
+  const double slope = weight * weight / block.curvature;
+  for (const double bound : {block.lower, block.upper}) {
+    if (std::isinf(bound)) continue;
+    const double at = (-block.linear - block.curvature * bound - rest) / weight;
+    // A growing lambda lowers the variable if its weight is positive: it leaves `upper` first.
+    const bool begins = (bound == block.upper) == (weight > 0);
+    events.push_back({at, 0, begins ? slope : -slope});
+  }
+}
+
+/// The lambda of one row that minimises lambda d + sum phi*(-(rest + weight lambda)): the middle of
+/// the interval if there are several.
+double best_multiplier(const std::vector<Block>& blocks, std::span<const double> rest,
+                       std::span<const double> weight, double d) {
+  std::vector<Event> events;
+  events.reserve(blocks.size());
+  for (std::size_t v = 0; v < blocks.size(); ++v) add_events(blocks[v], rest[v], weight[v], events);
+  // Equal places: jumps in one order, so that sums have the same bits for the same input.
+  std::stable_sort(events.begin(), events.end(),
+                   [](const Event& x, const Event& y) { return x.at < y.at; });
+
+  // Far to the left every variable stands at its largest A a; its slope counts what has no bound.
+  double derivative = d, slope = 0, origin = events.empty() ? 0 : events.front().at - 1;
+  for (std::size_t v = 0; v < blocks.size(); ++v) {
+    const double w = weight[v];
+    if (w == 0) continue;
+    const Block& block = blocks[v];
+    const double far = w > 0 ? block.upper : block.lower;
+    if (std::isinf(far)) {
+      derivative -= w * ((-(rest[v] + w * origin) - block.linear) / block.curvature);
+      slope += w * w / block.curvature;
+    } else {
+      derivative -= w * far;
+    }
+  }
+
+  double at = origin;
+  double first_zero = infinity;
+  for (const Event& event : events) {
+    const double before = derivative + slope * (event.at - at);
+    if (before > 0 && derivative <= 0 && slope > 0 && first_zero == infinity)
+      return at - derivative / slope;
+    if (before > 0) return first_zero == infinity ? at : (first_zero + at) / 2;
+    if (before == 0 && first_zero == infinity) first_zero = slope > 0 ? event.at : at;
+    derivative = before + event.jump;
+    slope += event.slope;
+    at = event.at;
+    if (derivative > 0) return first_zero == infinity ? at : (first_zero + at) / 2;
+    if (derivative == 0 && first_zero == infinity) first_zero = at;
+  }
+  if (slope > 0 && derivative < 0) return at - derivative / slope;
+  return first_zero == infinity ? at : (first_zero + at) / 2;
+}
+
+/// Hard margins: the lambda that makes the smallest margin largest.
+double widest_multiplier(const std::vector<Block>& blocks, std::span<const double> rest,
+                         std::span<const double> weight) {
+  double rising = infinity, falling = infinity;
+  for (std::size_t v = 0; v < blocks.size(); ++v) {
+    if (weight[v] > 0) rising = std::min(rising, rest[v]);
+    if (weight[v] < 0) falling = std::min(falling, rest[v]);
+  }
+  if (std::isinf(rising) || std::isinf(falling)) return 0;
+  return (falling - rising) / 2;
+}
+
+/// m(a) - M(a) for one row of A, twice the largest violation at lambda otherwise.
+double largest_violation(const DualQp& qp, std::span<const double> a, std::span<const double> q,
+                         std::span<const double> h) {
+  double highest = -infinity, lowest = infinity, largest = 0;
+  for (std::size_t v = 0; v < qp.size(); ++v) {
+    const Block& block = qp.block[v];
+    const double slope = block.linear + block.curvature * a[v];
+    const bool can_grow = a[v]<block.upper, can_fall = a[v]> block.lower;
+    if (can_grow) largest = std::max(largest, -(h[v] + slope));
+    if (can_fall) largest = std::max(largest, h[v] + slope);
+    if (qp.A.size() != 1 || qp.A[0][v] == 0) continue;
+    const double weight = qp.A[0][v];
+    const double level = -(q[v] + slope) / weight;
+    if (weight > 0 ? can_grow : can_fall) highest = std::max(highest, level);
+    if (weight > 0 ? can_fall : can_grow) lowest = std::min(lowest, level);
+  }
+  if (qp.A.size() != 1) return 2 * largest;
+  return std::max(0.0, highest - lowest);
+}
+
+}  // namespace
+
+double relative_gap(double primal, double dual) {
+  const double gap = std::max(0.0, primal - dual);
+  if (gap == 0) return 0;
+  return std::isinf(gap) ? infinity : 2 * gap / (std::abs(primal) + std::abs(dual));
+}
+
+Evaluation evaluate(const DualQp& qp, std::span<const double> a, std::span<const double> f,
+                    std::vector<double> lambda) {
+  const std::size_t m = qp.size();
+  std::vector<double> q(m), h(m), rest(m);
+  for (std::size_t v = 0; v < m; ++v) q[v] = qp.block[v].sign * f[qp.row[v]];
+  const bool hard = std::any_of(qp.block.begin(), qp.block.end(), is_hard);
+
+  lambda.resize(qp.A.size(), 0.0);
+  const auto refresh = [&] {
+    h = q;
+    for (std::size_t r = 0; r < qp.A.size(); ++r)
+      for (std::size_t v = 0; v < m; ++v) h[v] += qp.A[r][v] * lambda[r];
+  };
+  refresh();
+  // With one row a single pass is exact; with more, each pass can only lower the primal.
+  const int passes = qp.A.size() > 1 ? 20 : 1;
+  for (int pass = 0; pass < passes; ++pass)
+    for (std::size_t r = 0; r < qp.A.size(); ++r) {
+      for (std::size_t v = 0; v < m; ++v) rest[v] = h[v] - qp.A[r][v] * lambda[r];
+      if (qp.A.size() == 1) rest = q;
+      lambda[r] = hard ? widest_multiplier(qp.block, rest, qp.A[r])
+                       : best_multiplier(qp.block, rest, qp.A[r], qp.d[r]);
+      refresh();
+    }
+
+  Evaluation result;
+  double quadratic = 0, conjugates = 0, values = 0, gap = 0, margin = infinity;
+  for (std::size_t v = 0; v < m; ++v) {
+    const Block& block = qp.block[v];
+    quadratic += a[v] * q[v];
+    values += block.value(a[v]);
+    if (is_hard(block)) {
+      margin = std::min(margin, -h[v] / block.linear);
+      continue;
+    }
+    const double conjugate = block.conjugate(-h[v]);
+    conjugates += conjugate;
+    gap += std::max(0.0, block.value(a[v]) + conjugate + h[v] * a[v]);
+  }
+  double constant = 0;
+  for (std::size_t r = 0; r < qp.A.size(); ++r) constant += lambda[r] * qp.d[r];
+  result.dual = -(quadratic / 2 + values);
+  if (hard) {
+    result.primal = margin > 0 ? quadratic / 2 / (margin * margin) : infinity;
+    result.gap = std::max(0.0, result.primal - result.dual);
+  } else {
+    result.primal = quadratic / 2 + conjugates + constant;
+    result.gap = gap;
+  }
+  result.kkt = largest_violation(qp, a, q, h);
+  result.lambda = std::move(lambda);
+  return result;
+}
+
+}  // namespace maxmargin

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "maxmargin/problem/dual_qp.hpp"
+
+namespace maxmargin {
+
+/// Both objectives at a point `a`, and the multipliers that make the primal smallest.
+struct Evaluation {
+  std::vector<double> lambda;
+  double primal = infinity;
+  double dual = -infinity;
+  double gap = infinity;  ///< summed term by term, each of them >= 0
+  double kkt = infinity;
+};
+
+/// From `f`, the products K beta at the points, in O(m log m). One equality row: lambda is exactly
+/// the one that makes the primal smallest; more of them: improved from `lambda`, row by row. Where
+/// a block has no upper bound and no curvature (hard margin) the primal is that of f scaled up
+/// until every margin is 1, and infinite if no scaling does it.
+Evaluation evaluate(const DualQp& qp, std::span<const double> a, std::span<const double> f,
+                    std::vector<double> lambda);
+
+/// The relative gap of two bounds, (10.9).
+double relative_gap(double primal, double dual);
+
+}  // namespace maxmargin

@@ -1,0 +1,204 @@
+#include "maxmargin/problem/kernel_quadratic.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "maxmargin/base/error.hpp"
+#include "maxmargin/kernel/engine.hpp"
+#include "maxmargin/linalg/accumulate.hpp"
+
+namespace maxmargin {
+namespace {
+
+// A tile of this many kernel values stays in L2 between being computed and being summed up.
+constexpr std::size_t tile_rows = 128;
+constexpr std::size_t tile_columns = 1024;
+
+// Beyond this, sums of float kernel values may overflow.
+constexpr double largest_value = 1e35;
+
+std::vector<Index> nonzeros(std::span<const double> x) {
+  std::vector<Index> which;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    if (x[i] != 0) which.push_back(static_cast<Index>(i));
+  return which;
+}
+
+std::vector<double> checked_diagonal(std::vector<double> diagonal) {
+  for (const double value : diagonal)
+    if (!(std::abs(value) < largest_value))
+      throw Error(Fault::data, "the kernel's values overflow on this data",
+                  "scale the features (--scale), or choose a smaller gamma or degree");
+  return diagonal;
+}
+
+class KernelQuadratic final : public Quadratic {
+ public:
+  KernelQuadratic(const Kernel& kernel, std::shared_ptr<const Features> rows)
+      : kernel_(kernel),
+        rows_(std::move(rows)),
+        engine_(make_engine(kernel, *rows_)),
+        diagonal_(checked_diagonal(self_values(kernel, *rows_))) {}
+
+  std::size_t size() const override { return rows_->count(); }
+  std::span<const double> diagonal() const override { return diagonal_; }
+  Definite definite() const override { return maxmargin::definite(kernel_); }
+
+  void rows(std::span<const Index> which, std::size_t begin, std::size_t count, float* out,
+            std::size_t stride, const Threads& threads) const override {
+    threads.split(count, tile_columns, [&](std::size_t from, std::size_t to) {
+      engine_->block(*rows_, which, begin + from, to - from, out + from, stride);
+    });
+  }
+
+  void multiply(std::span<const double> x, std::span<double> y, Precision precision,
+                const Threads& threads) const override {
+    const std::vector<Index> which = nonzeros(x);
+    std::fill(y.begin(), y.end(), 0.0);
+    threads.split(size(), tile_columns, [&](std::size_t begin, std::size_t end) {
+      if (precision == Precision::fast)
+        add_fast(which, x, begin, end, y.data() + begin);
+      else
+        add_exact(which, x, begin, end, y.data() + begin);
+    });
+  }
+
+  std::shared_ptr<const Quadratic> restrict_to(std::span<const Index> points) const override {
+    auto some =
+        rows_->is_sparse() ? Features::sparse(rows_->columns()) : Features::dense(rows_->columns());
+    some.append(rows_->view(), points);
+    return std::make_shared<KernelQuadratic>(kernel_,
+                                             std::make_shared<const Features>(std::move(some)));
+  }
+
+ private:
+  void add_fast(std::span<const Index> which, std::span<const double> x, std::size_t begin,
+                std::size_t end, double* y) const {
+    const std::size_t count = end - begin;
+    std::vector<float> tile(tile_rows * count);
+    std::vector<const float*> pointers(tile_rows);
+    std::vector<double> coefficients(tile_rows);
+    for (std::size_t r = 0; r < which.size(); r += tile_rows) {
+      const auto some = which.subspan(r, std::min(tile_rows, which.size() - r));
+      engine_->block(*rows_, some, begin, count, tile.data(), count);
+      for (std::size_t i = 0; i < some.size(); ++i) {
+        pointers[i] = tile.data() + i * count;
+        coefficients[i] = x[some[i]];
+      }
+      add_scaled_rows({pointers.data(), some.size()}, {coefficients.data(), some.size()}, count, y);
+    }
+  }
+
+  void add_exact(std::span<const Index> which, std::span<const double> x, std::size_t begin,
+                 std::size_t end, double* y) const {
+    const std::size_t count = end - begin;
+    std::vector<double> tile(tile_rows * count);
+    for (std::size_t r = 0; r < which.size(); r += tile_rows) {
+      const auto some = which.subspan(r, std::min(tile_rows, which.size() - r));
+      engine_->exact_block(*rows_, some, begin, count, tile.data(), count);
+      for (std::size_t i = 0; i < some.size(); ++i)
+        for (std::size_t c = 0; c < count; ++c) y[c] += x[some[i]] * tile[i * count + c];
+    }
+  }
+
+  Kernel kernel_;
+  std::shared_ptr<const Features> rows_;
+  std::unique_ptr<Engine> engine_;
+  std::vector<double> diagonal_;
+};
+
+class PrecomputedQuadratic final : public Quadratic {
+ public:
+  PrecomputedQuadratic(std::shared_ptr<const Features> matrix, std::vector<Index> points,
+                       Definite definite)
+      : matrix_(std::move(matrix)),
+        points_(std::move(points)),
+        definite_(definite),
+        position_(matrix_->columns(), -1) {
+    for (std::size_t i = 0; i < points_.size(); ++i) position_[points_[i]] = static_cast<int>(i);
+    diagonal_.resize(points_.size());
+    std::vector<double> row(points_.size());
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      fill(i, row.data());
+      diagonal_[i] = row[i];
+    }
+    diagonal_ = checked_diagonal(std::move(diagonal_));
+  }
+
+  std::size_t size() const override { return points_.size(); }
+  std::span<const double> diagonal() const override { return diagonal_; }
+  Definite definite() const override { return definite_; }
+
+  void rows(std::span<const Index> which, std::size_t begin, std::size_t count, float* out,
+            std::size_t stride, const Threads& threads) const override {
+    threads.split(which.size(), 8, [&](std::size_t from, std::size_t to) {
+      std::vector<double> row(size());
+      for (std::size_t r = from; r < to; ++r) {
+        fill(which[r], row.data());
+        std::transform(row.begin() + static_cast<std::ptrdiff_t>(begin),
+                       row.begin() + static_cast<std::ptrdiff_t>(begin + count), out + r * stride,
+                       [](double value) { return static_cast<float>(value); });
+      }
+    });
+  }
+
+  void multiply(std::span<const double> x, std::span<double> y, Precision,
+                const Threads& threads) const override {
+    threads.split(size(), 64, [&](std::size_t begin, std::size_t end) {
+      std::vector<double> row(size());
+      for (std::size_t i = begin; i < end; ++i) {
+        fill(i, row.data());
+        double sum = 0;
+        for (std::size_t j = 0; j < size(); ++j) sum += row[j] * x[j];
+        y[i] = sum;
+      }
+    });
+  }
+
+  std::shared_ptr<const Quadratic> restrict_to(std::span<const Index> points) const override {
+    std::vector<Index> some(points.size());
+    std::transform(points.begin(), points.end(), some.begin(), [&](Index p) { return points_[p]; });
+    return std::make_shared<PrecomputedQuadratic>(matrix_, std::move(some), definite_);
+  }
+
+ private:
+  void fill(std::size_t i, double* row) const {
+    std::fill_n(row, size(), 0.0);
+    matrix_->view().for_each(points_[i], [&](Index feature, double value) {
+      if (position_[feature] >= 0) row[position_[feature]] = value;
+    });
+  }
+
+  std::shared_ptr<const Features> matrix_;
+  std::vector<Index> points_;
+  Definite definite_;
+  std::vector<int> position_;
+  std::vector<double> diagonal_;
+};
+
+void check_precomputed(const Rows& matrix) {
+  if (matrix.columns != matrix.count)
+    throw Error(Fault::data,
+                "a precomputed kernel needs a square matrix, but there are " +
+                    std::to_string(matrix.count) + " rows and " + std::to_string(matrix.columns) +
+                    " features",
+                "give row i the features K(x_i, x_1) ... K(x_i, x_n)");
+}
+
+}  // namespace
+
+std::shared_ptr<const Quadratic> make_kernel_quadratic(const Kernel& kernel,
+                                                       std::shared_ptr<const Features> rows,
+                                                       std::vector<Index> points,
+                                                       Definite precomputed) {
+  if (!std::holds_alternative<Precomputed>(kernel))
+    return std::make_shared<KernelQuadratic>(kernel, std::move(rows));
+  check_precomputed(*rows);
+  if (points.empty())
+    for (std::size_t i = 0; i < rows->count(); ++i) points.push_back(static_cast<Index>(i));
+  return std::make_shared<PrecomputedQuadratic>(std::move(rows), std::move(points), precomputed);
+}
+
+}  // namespace maxmargin

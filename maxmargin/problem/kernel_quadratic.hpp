@@ -1,0 +1,20 @@
+#pragma once
+
+#include <memory>
+
+#include "maxmargin/kernel/kernels.hpp"
+#include "maxmargin/problem/quadratic.hpp"
+
+namespace maxmargin {
+
+/// The kernel matrix of some rows, evaluated by blocks as it is asked for. `rows` is shared, not
+/// copied. For a precomputed kernel row i of it holds K(i, .) over all rows, and `points` says
+/// which of them the matrix is about; otherwise `points` is empty and all rows are. Throws Error
+/// when kernel and data do not fit: values the kernel does not take, kernel values beyond the range
+/// of float, a precomputed matrix that is not square or not symmetric.
+std::shared_ptr<const Quadratic> make_kernel_quadratic(const Kernel& kernel,
+                                                       std::shared_ptr<const Features> rows,
+                                                       std::vector<Index> points = {},
+                                                       Definite precomputed = Definite::unknown);
+
+}  // namespace maxmargin

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "maxmargin/base/buffer.hpp"
+#include "maxmargin/problem/quadratic.hpp"
+
+namespace maxmargin {
+
+/// Rows of a Quadratic kept in one arena of a fixed number of bytes. Rows that have to go are the
+/// longest unused ones, those marked as precious last.
+class RowCache {
+ public:
+  /// Room for at least `least_rows` rows, whatever the budget.
+  RowCache(std::shared_ptr<const Quadratic> K, std::size_t bytes, std::size_t least_rows);
+
+  /// Pointers to the rows of the points, computed if need be, valid until the next call. No more
+  /// points at a time than there is room for.
+  std::vector<const float*> rows(std::span<const Index> points, const std::vector<bool>& precious,
+                                 const Threads& threads);
+
+  bool holds(Index point) const { return slot_of_[point] != none; }
+  std::size_t capacity() const { return capacity_; }
+  std::uint64_t computed() const { return computed_; }
+
+  /// From now on rows of `K`, which is the old one restricted to `points`: rows of other points are
+  /// dropped, the rest is cut to the columns that remain, in place.
+  void restrict_to(std::shared_ptr<const Quadratic> K, std::span<const Index> points);
+
+ private:
+  static constexpr std::uint32_t none = 0xffffffffu;
+
+  float* slot(std::size_t number) { return arena_.data() + number * length_; }
+  void make_room(std::size_t missing, const std::vector<bool>& precious);
+  void compute(std::span<const Index> points, const Threads& threads);
+
+  std::shared_ptr<const Quadratic> K_;
+  std::size_t bytes_;
+  std::size_t least_rows_;
+  std::size_t length_;  ///< floats a row takes, a multiple of 16
+  std::size_t capacity_;
+  Buffer<float> arena_;
+  std::vector<std::uint32_t> slot_of_;  ///< of each point
+  std::vector<Index> point_of_;         ///< of each slot in use
+  std::vector<std::uint64_t> used_at_;  ///< of each slot in use
+  std::vector<std::uint32_t> free_;     ///< slots given back, descending
+  std::uint64_t now_ = 0;
+  std::uint64_t computed_ = 0;
+};
+
+}  // namespace maxmargin

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <vector>
+
+#include "maxmargin/problem/dual_qp.hpp"
+#include "maxmargin/problem/solution.hpp"
+
+namespace maxmargin {
+
+/// What a solver is given beside the problem and its own options.
+struct Run {
+  const Threads& threads;
+  Observer observer;                      ///< may be empty
+  std::vector<double> start;              ///< variables to start from; empty: the solver's choice
+  Precision precision = Precision::fast;  ///< of the products at the start
+  double seconds_before = 0;  ///< already spent on this problem, for limits and progress
+};
+
+}  // namespace maxmargin

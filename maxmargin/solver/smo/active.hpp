@@ -1,0 +1,53 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "maxmargin/problem/dual_qp.hpp"
+
+namespace maxmargin {
+
+/// The part of a problem that a solver still works on, in beta = s a: there a pair moves in
+/// opposite directions whatever the signs, and the derivative of every variable is f at its point
+/// plus a term of its own. Shrinking makes a smaller one from it.
+struct Active {
+  std::shared_ptr<const Quadratic> K;  ///< over the points still needed
+  std::vector<Index> point_id;         ///< their numbers in the whole problem, increasing
+  std::vector<Index> id;               ///< the variables' numbers in the whole problem
+  std::vector<Index> point;            ///< of each variable, in K
+  std::vector<double> beta, lower, upper, linear, curvature;
+  std::vector<double> f;  ///< K beta, over all of beta, at the points of K
+
+  /// All of a problem; `f` is not yet filled.
+  Active(const DualQp& qp, std::span<const double> a);
+
+  std::size_t size() const { return id.size(); }
+  bool can_grow(std::size_t v) const { return beta[v] < upper[v]; }
+  bool can_fall(std::size_t v) const { return beta[v] > lower[v]; }
+  bool is_free(std::size_t v) const { return can_grow(v) && can_fall(v); }
+  /// Minus the derivative of the objective; where it is higher beta wants to grow more.
+  double level(std::size_t v) const { return -(f[point[v]] + linear[v] + curvature[v] * beta[v]); }
+
+  /// The highest level that can grow and the lowest that can fall; at the optimum no higher than
+  /// it.
+  struct Levels {
+    double highest, lowest;
+    double violation() const { return highest - lowest; }
+  };
+  Levels levels() const;
+
+  /// The most violating variables: `count` / 2 that want to grow and as many that want to fall,
+  /// without those marked in `taken`; fewer if there are fewer. Most violating first.
+  std::vector<Index> violators(std::size_t count, const Levels& levels,
+                               const std::vector<bool>& taken) const;
+
+  /// The variables that stand at a bound and would not leave it even if the levels moved by
+  /// `margin`: true for those.
+  std::vector<bool> settled(const Levels& levels, double margin) const;
+
+  /// Leaves the marked variables out; returns the points that remain, in the numbering before.
+  std::vector<Index> leave_out(const std::vector<bool>& marked);
+};
+
+}  // namespace maxmargin

@@ -1,0 +1,74 @@
+#include "maxmargin/solver/solvers.hpp"
+
+#include "maxmargin/base/clock.hpp"
+#include "maxmargin/base/error.hpp"
+
+namespace maxmargin {
+namespace {
+
+// Asked for a violation within so many deviations of the rounding of float kernel values, the
+// answer is judged, and if need be improved, with kernel values in double.
+constexpr double rounding_margin = 20;
+constexpr int most_refinements = 6;
+
+const Stop& stop_of(const Solver& solver) {
+  return std::visit([](const auto& chosen) -> const Stop& { return chosen.stop; }, solver);
+}
+
+bool reached(const Certificate& certificate, const Stop& stop) {
+  return certificate.kkt <= stop.kkt &&
+         (!certificate.mercer || certificate.relative_gap <= stop.relative_gap);
+}
+
+}  // namespace
+
+Certified solve(const DualQp& qp, const Solver& solver, const Threads& threads,
+                const Observer& observer) {
+  if (const auto why = std::visit([&](const auto& chosen) { return refuses(qp, chosen); }, solver))
+    throw Error(
+        Fault::usage,
+        "the solver '" + std::string(name_of(solver)) + "' cannot take this problem: " + *why,
+        "use --solver auto");
+  const Stopwatch clock;
+  const Stop& stop = stop_of(solver);
+  Run context{threads, observer, {}, Precision::fast, 0};
+  Certified best;
+  std::size_t iterations = 0;
+  double certifying = 0;
+  for (int round = 0; round < most_refinements; ++round) {
+    Solution solution =
+        std::visit([&](const auto& chosen) { return run(qp, chosen, context); }, solver);
+    iterations += solution.iterations;
+    Certified now = certify(qp, std::move(solution), context.precision, threads);
+    certifying += now.seconds;
+    if (context.precision == Precision::fast &&
+        stop.kkt < rounding_margin * now.certificate.rounding) {
+      now = certify(qp, std::move(now.solution), Precision::exact, threads);
+      certifying += now.seconds;
+    }
+    const bool enough = reached(now.certificate, stop);
+    const bool better = round == 0 || now.certificate.kkt < best.certificate.kkt;
+    const Ended ended = now.solution.ended;
+    if (better) best = std::move(now);
+    best.solution.ended = ended;
+    if (enough || ended != Ended::converged || !better) break;
+    // Corrections are small, so the rounding of the float rows that carry them is negligible.
+    context.start = best.solution.a;
+    context.precision = Precision::exact;
+    context.seconds_before = clock.seconds();
+  }
+  best.solution.iterations = iterations;
+  best.seconds = certifying;
+  if (best.solution.ended == Ended::converged && !reached(best.certificate, stop))
+    best.solution.ended = Ended::stalled;
+  return best;
+}
+
+Choice choose_solver(const DualQp&, const Stop& stop, std::size_t memory_bytes) {
+  Smo smo;
+  smo.stop = stop;
+  smo.cache_bytes = memory_bytes;
+  return {smo, "exact kernel machine with one equality row"};
+}
+
+}  // namespace maxmargin

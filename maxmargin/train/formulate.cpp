@@ -1,0 +1,107 @@
+#include "maxmargin/train/formulate.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "maxmargin/problem/kernel_quadratic.hpp"
+
+namespace maxmargin {
+namespace {
+
+constexpr Index none = 0xffffffffu;
+
+/// Finds the variable of an equal block on the same point; a point has few of them.
+class VariableList {
+ public:
+  explicit VariableList(DualQp& qp) : qp_(qp) {}
+
+  /// The variable's number, and whether it is new.
+  std::pair<Index, bool> find_or_add(Index point, const Block& block) {
+    if (point >= first_.size()) first_.resize(point + 1, none);
+    for (Index v = first_[point]; v != none; v = next_[v])
+      if (qp_.block[v].sign == block.sign && qp_.block[v].linear == block.linear) return {v, false};
+    const auto v = static_cast<Index>(qp_.size());
+    qp_.row.push_back(point);
+    qp_.block.push_back(block);
+    next_.push_back(first_[point]);
+    first_[point] = v;
+    return {v, true};
+  }
+
+ private:
+  DualQp& qp_;
+  std::vector<Index> first_;  // of each point
+  std::vector<Index> next_;   // of each variable
+};
+
+}  // namespace
+
+std::vector<std::pair<Index, double>> Formulated::coefficients(std::span<const double> a) const {
+  std::vector<std::pair<Index, double>> result;
+  for (const Share& share : shares) {
+    const double part = qp.block[share.variable].sign * a[share.variable] * share.part;
+    if (part == 0) continue;
+    if (!result.empty() && result.back().first == share.row)
+      result.back().second += part;
+    else
+      result.emplace_back(share.row, part);
+  }
+  std::erase_if(result, [](const auto& each) { return each.second == 0; });
+  return result;
+}
+
+Formulated formulate(const Examples& data, std::span<const Example> examples, const Loss& loss,
+                     const Kernel& kernel, double total) {
+  Formulated result;
+  DualQp& qp = result.qp;
+  const bool by_number = std::holds_alternative<Precomputed>(kernel);
+  std::vector<Index> point_of(data.x->count(), none);  // of the first equal row
+  std::vector<Index> points;
+  VariableList variables(qp);
+  std::vector<double> summed;  // the bounds that share a variable; infinite ones count as 1
+
+  for (const Example& example : examples) {
+    const Index leader = by_number ? example.row : data.first_equal[example.row];
+    if (point_of[leader] == none) {
+      point_of[leader] = static_cast<Index>(points.size());
+      points.push_back(example.row);
+    }
+    bool shared = false;
+    const auto add = [&](const Block& block) {
+      const auto [v, fresh] = variables.find_or_add(point_of[leader], block);
+      const double share = std::isinf(block.upper) ? 1 : block.upper;
+      if (fresh) {
+        summed.push_back(share);
+      } else {
+        shared = true;
+        qp.block[v].upper += block.upper;
+        summed[v] += share;
+      }
+      result.shares.push_back({example.row, v, share});
+    };
+    std::visit(
+        [&](const auto& chosen) {
+          for (const Block& block : chosen.blocks(example.target, example.cost)) add(block);
+        },
+        loss);
+    result.merged += shared;
+  }
+  for (auto& share : result.shares) share.part /= summed[share.variable];
+
+  qp.A.emplace_back(qp.size());
+  for (std::size_t v = 0; v < qp.size(); ++v) qp.A[0][v] = qp.block[v].sign;
+  qp.d = {total};
+  if (by_number) {
+    qp.K = make_kernel_quadratic(kernel, data.x, points, data.definite);
+  } else if (points.size() == data.x->count()) {
+    qp.K = make_kernel_quadratic(kernel, data.x);
+  } else {
+    Features some = data.x->is_sparse() ? Features::sparse(data.x->columns())
+                                        : Features::dense(data.x->columns());
+    some.append(data.x->view(), points);
+    qp.K = make_kernel_quadratic(kernel, std::make_shared<const Features>(std::move(some)));
+  }
+  return result;
+}
+
+}  // namespace maxmargin

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "maxmargin/loss/losses.hpp"
+#include "maxmargin/problem/dual_qp.hpp"
+#include "maxmargin/train/task.hpp"
+
+namespace maxmargin {
+
+/// The training rows after scaling, with what every problem made from them shares.
+struct Examples {
+  std::shared_ptr<const Features> x;
+  std::vector<Index> first_equal;  ///< see data/equal_rows.hpp
+  Definite definite = Definite::yes;
+};
+
+/// One example of one problem: its row, target (+1, -1 or a number) and cost.
+struct Example {
+  Index row;
+  double target;
+  double cost;
+};
+
+/// A problem over some examples, and which variables each example has a share in.
+struct Formulated {
+  DualQp qp;
+  struct Share {
+    Index row;  ///< of the examples' data
+    Index variable;
+    double part;  ///< of the variable's value
+  };
+  std::vector<Share> shares;
+  std::size_t merged = 0;  ///< examples that share their variables with an equal one
+
+  /// The coefficient of each row of the data in f, for the rows where it is not zero.
+  std::vector<std::pair<Index, double>> coefficients(std::span<const double> a) const;
+};
+
+/// min 1/2 |w|^2 + sum of the losses, with an unpenalised bias: one equality row, sum s a = total.
+/// Equal rows share a point of K, and equal blocks on it one variable with the summed bounds: a row
+/// of weight 3 is the same problem as that row three times.
+Formulated formulate(const Examples& data, std::span<const Example> examples, const Loss& loss,
+                     const Kernel& kernel, double total = 0);
+
+}  // namespace maxmargin

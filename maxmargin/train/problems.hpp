@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "maxmargin/train/formulate.hpp"
+
+namespace maxmargin {
+
+/// One machine to be trained: its examples and their loss.
+struct Subproblem {
+  int positive = Machine::nobody;
+  int negative = Machine::nobody;
+  std::vector<Example> examples;
+  Loss loss;
+  double total = 0;  ///< of sum s a
+};
+
+/// The machines a task consists of: one for regression and one-class, one per pair of classes or
+/// per class for classification. Rows of weight 0 are absent. Throws Error when the data does not
+/// fit the task: no labels, one class only, labels that are no numbers, a class weight for an
+/// unknown class.
+struct Subproblems {
+  Outcome outcome = Outcome::classes;
+  Multiclass multiclass = Multiclass::one_vs_one;
+  std::vector<std::string> classes;
+  bool numeric_classes = true;
+  std::vector<Subproblem> list;
+};
+Subproblems subproblems(const Dataset& data, const Task& task);
+
+}  // namespace maxmargin

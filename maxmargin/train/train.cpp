@@ -1,0 +1,290 @@
+#include "maxmargin/train/train.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <numeric>
+
+#include "maxmargin/base/buffer.hpp"
+#include "maxmargin/base/clock.hpp"
+#include "maxmargin/data/equal_rows.hpp"
+#include "maxmargin/kernel/mercer.hpp"
+#include "maxmargin/train/problems.hpp"
+
+namespace maxmargin {
+namespace {
+
+/// What came out of one machine's training.
+struct Part {
+  Certified certified;
+  std::vector<std::pair<Index, double>> coefficients;
+  std::string solver, reason;
+  std::size_t merged = 0;
+};
+
+/// Tells one observer of several machines, trained one after another or side by side.
+class Audience {
+ public:
+  Audience(const Observer& observer, std::size_t machines)
+      : observer_(observer), shares_(machines, 0.0) {}
+
+  Control tell(std::size_t machine, Progress progress) {
+    const std::lock_guard lock(mutex_);
+    shares_[machine] = progress.done;
+    progress.seconds = clock_.seconds();
+    progress.done =
+        std::accumulate(shares_.begin(), shares_.end(), 0.0) / static_cast<double>(shares_.size());
+    if (answer_ == Control::proceed && observer_) answer_ = observer_(progress);
+    return answer_;
+  }
+  void finished(std::size_t machine) {
+    const std::lock_guard lock(mutex_);
+    shares_[machine] = 1;
+  }
+  Control answer() const {
+    const std::lock_guard lock(mutex_);
+    return answer_;
+  }
+  double seconds() const { return clock_.seconds(); }
+
+ private:
+  const Observer& observer_;
+  mutable std::mutex mutex_;
+  std::vector<double> shares_;
+  Control answer_ = Control::proceed;
+  Stopwatch clock_;
+};
+
+Solver named_solver(const std::string& name, Choice choice) {
+  if (name == "auto" || name == name_of(choice.solver)) return choice.solver;
+  std::string names = "auto";
+  for_each_component<Solver>([&](const auto& each) { names += ", " + std::string(each.name); });
+  throw Error(Fault::usage, "there is no solver '" + name + "'", "choose one of " + names);
+}
+
+Part train_one(const Examples& data, const Subproblem& problem, const TrainOptions& options,
+               std::size_t memory, std::size_t number, Audience& audience, const Threads& threads) {
+  const Formulated formulated =
+      formulate(data, problem.examples, problem.loss, options.kernel, problem.total);
+  Stop stop = options.stop;
+  // The limit is one for all machines; what is left of it may be nothing.
+  stop.seconds = std::max(0.0, stop.seconds - audience.seconds());
+  if (audience.answer() != Control::proceed) stop.seconds = 0;
+  Choice choice = choose_solver(formulated.qp, stop, memory);
+  Part part;
+  part.reason = options.solver == "auto" ? choice.reason : "as asked for";
+  const Solver solver = named_solver(options.solver, std::move(choice));
+  part.solver = name_of(solver);
+  part.certified = solve(formulated.qp, solver, threads,
+                         [&](const Progress& progress) { return audience.tell(number, progress); });
+  if (audience.answer() == Control::cancel && part.certified.solution.ended == Ended::time_limit)
+    part.certified.solution.ended = Ended::cancelled;
+  part.coefficients = formulated.coefficients(part.certified.solution.a);
+  part.merged = formulated.merged;
+  audience.finished(number);
+  return part;
+}
+
+/// Many machines run side by side, one thread each; few share all threads one after another. The
+/// result has the same bits either way.
+std::vector<Part> train_all(const Examples& data, const Subproblems& problems,
+                            const TrainOptions& options, const Threads& threads,
+                            const Observer& observer) {
+  const std::size_t machines = problems.list.size();
+  const std::size_t memory =
+      options.memory_bytes > 0 ? options.memory_bytes : available_memory_bytes() / 2;
+  Audience audience(observer, machines);
+  std::vector<Part> parts(machines);
+  const auto crew = static_cast<std::size_t>(threads.count());
+  if (crew == 1 || machines < 2 * crew) {
+    for (std::size_t k = 0; k < machines; ++k)
+      parts[k] = train_one(data, problems.list[k], options, memory, k, audience, threads);
+    return parts;
+  }
+  std::vector<std::size_t> largest_first(machines);
+  std::iota(largest_first.begin(), largest_first.end(), std::size_t{0});
+  std::stable_sort(largest_first.begin(), largest_first.end(), [&](std::size_t x, std::size_t y) {
+    return problems.list[x].examples.size() > problems.list[y].examples.size();
+  });
+  const Threads alone(1);
+  threads.run(machines, [&](std::size_t task) {
+    const std::size_t k = largest_first[task];
+    parts[k] = train_one(data, problems.list[k], options, memory / crew, k, audience, alone);
+  });
+  return parts;
+}
+
+/// The worse of two endings: the one that promises less.
+Ended worse(Ended x, Ended y) {
+  const auto rank = [](Ended ended) {
+    switch (ended) {
+      case Ended::converged:
+        return 0;
+      case Ended::stalled:
+        return 1;
+      case Ended::iteration_limit:
+        return 2;
+      case Ended::time_limit:
+        return 3;
+      case Ended::cancelled:
+        return 4;
+      case Ended::unbounded:
+        return 5;
+    }
+    return 5;
+  };
+  return rank(x) >= rank(y) ? x : y;
+}
+
+void add_to(Certificate& sum, const Certificate& part) {
+  sum.primal += part.primal;
+  sum.dual += part.dual;
+  sum.gap += part.gap;
+  sum.best_primal += part.best_primal;
+  sum.best_dual += part.best_dual;
+  sum.relative_gap = std::max(sum.relative_gap, part.relative_gap);
+  sum.kkt = std::max(sum.kkt, part.kkt);
+  sum.equality_residual = std::max(sum.equality_residual, part.equality_residual);
+  sum.bound_residual = std::max(sum.bound_residual, part.bound_residual);
+  sum.rounding = std::max(sum.rounding, part.rounding);
+  sum.mercer = sum.mercer && part.mercer;
+}
+
+std::vector<std::pair<std::string, std::string>> options_of(const TrainOptions& options) {
+  std::vector<std::pair<std::string, std::string>> list;
+  const auto add_fields = [&](const auto& component) {
+    for_each_field(component, [&](const auto& declared, const auto& value) {
+      using Value = std::remove_cvref_t<decltype(value)>;
+      std::string text;
+      if constexpr (std::is_same_v<Value, bool>)
+        text = value ? "true" : "false";
+      else if constexpr (std::is_arithmetic_v<Value>)
+        text = shortest(static_cast<double>(value));
+      else
+        text = to_string(value);
+      list.emplace_back(declared.name, text);
+    });
+  };
+  list.emplace_back("task", name_of(options.task));
+  std::visit(add_fields, options.task);
+  if (const auto* svc = std::get_if<Svc>(&options.task)) {
+    list.emplace_back("multiclass", svc->multiclass == Multiclass::one_vs_one ? "ovo" : "ovr");
+    for (const auto& [label, factor] : svc->class_weights)
+      list.emplace_back("class-weight " + label, shortest(factor));
+  }
+  list.emplace_back("kernel", name_of(options.kernel));
+  std::visit(add_fields, options.kernel);
+  list.emplace_back("tolerance", shortest(options.stop.kkt));
+  list.emplace_back("gap", shortest(options.stop.relative_gap));
+  return list;
+}
+
+/// The support vectors of all machines, once each, and the machines over them.
+void assemble(const Examples& data, const Subproblems& problems, std::vector<Part>& parts,
+              Model& model) {
+  constexpr Index none = 0xffffffffu;
+  std::vector<Index> position(data.x->count(), none), rows;
+  for (const Part& part : parts)
+    for (const auto& [row, coefficient] : part.coefficients) position[row] = 0;
+  for (std::size_t i = 0; i < position.size(); ++i)
+    if (position[i] != none) {
+      position[i] = static_cast<Index>(rows.size());
+      rows.push_back(static_cast<Index>(i));
+    }
+  model.support = data.x->is_sparse() ? Features::sparse(data.x->columns())
+                                      : Features::dense(data.x->columns());
+  model.support.append(data.x->view(), rows);
+  model.support.fit();
+  model.support_row.assign(rows.begin(), rows.end());
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    Machine machine;
+    machine.positive = problems.list[k].positive;
+    machine.negative = problems.list[k].negative;
+    for (const auto& [row, coefficient] : parts[k].coefficients) {
+      machine.support.push_back(position[row]);
+      machine.coefficient.push_back(coefficient);
+    }
+    machine.lambda = parts[k].certified.solution.lambda;
+    machine.ended = parts[k].certified.solution.ended;
+    machine.iterations = parts[k].certified.solution.iterations;
+    machine.certificate = parts[k].certified.certificate;
+    model.machines.push_back(std::move(machine));
+  }
+}
+
+Definite checked_precomputed(const Rows& matrix, std::uint64_t seed, const Threads& threads) {
+  constexpr std::size_t sample = 500;
+  const Mercer mercer = mercer_check(Precomputed{}, matrix, sample, seed, threads);
+  if (mercer.asymmetry > 1e-6 * std::max(std::abs(mercer.largest), std::abs(mercer.smallest)))
+    throw Error(Fault::data, "the precomputed kernel matrix is not symmetric",
+                "K(i, j) and K(j, i) must be equal");
+  // Matrices written with 6 to 8 digits are rounded that much.
+  return mercer.smallest < -1e-6 * std::abs(mercer.largest) ? Definite::no : Definite::yes;
+}
+
+}  // namespace
+
+Trained train(Dataset data, const TrainOptions& options, const Threads& threads,
+              const Observer& observer) {
+  std::visit([](const auto& kernel) { validate(kernel); }, options.kernel);
+  const Subproblems problems = subproblems(data, options.task);
+
+  Trained trained;
+  Model& model = trained.model;
+  model.outcome = problems.outcome;
+  model.multiclass = problems.multiclass;
+  model.classes = problems.classes;
+  model.numeric_classes = problems.numeric_classes;
+  model.kernel = options.kernel;
+  model.features = data.x.columns();
+  model.feature_names = data.feature_names;
+  model.options = options_of(options);
+  model.seed = options.seed;
+  model.rows = data.rows();
+  model.data_hash = content_hash(data);
+  model.program = "maxmargin " MAXMARGIN_VERSION;
+
+  const Stopwatch clock;
+  if (options.scaling) {
+    model.scaling = learn_scaling(data.x, *options.scaling, available_memory_bytes() / 2);
+    apply(model.scaling, data.x);
+  }
+  Examples examples;
+  examples.x = std::make_shared<const Features>(std::move(data.x));
+  if (std::holds_alternative<Precomputed>(options.kernel))
+    examples.definite = checked_precomputed(*examples.x, options.seed, threads);
+  else
+    examples.first_equal = first_equal_rows(*examples.x);
+
+  std::vector<Part> parts = train_all(examples, problems, options, threads, observer);
+  trained.solver = parts.front().solver;
+  trained.reason = parts.front().reason;
+  trained.ended = Ended::converged;
+  trained.certificate = parts.front().certified.certificate;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    const Certified& certified = parts[k].certified;
+    if (k > 0) add_to(trained.certificate, certified.certificate);
+    trained.ended = worse(trained.ended, certified.solution.ended);
+    trained.iterations += certified.solution.iterations;
+    trained.certify_seconds += certified.seconds;
+    trained.merged_rows += parts[k].merged;
+  }
+  assemble(examples, problems, parts, model);
+  trained.train_seconds = std::max(0.0, clock.seconds() - trained.certify_seconds);
+  return trained;
+}
+
+double gamma_scale(const Rows& rows) {
+  double sum = 0, squares = 0;
+  for (std::size_t i = 0; i < rows.count; ++i)
+    rows.for_each(i, [&](Index, double value) {
+      sum += value;
+      squares += value * value;
+    });
+  const double cells = static_cast<double>(rows.count) * static_cast<double>(rows.columns);
+  if (cells == 0) return 1;
+  const double variance = squares / cells - (sum / cells) * (sum / cells);
+  return variance > 0 ? 1 / (static_cast<double>(rows.columns) * variance) : 1;
+}
+
+}  // namespace maxmargin
