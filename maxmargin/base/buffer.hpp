@@ -68,6 +68,10 @@ class Buffer {
     for (std::size_t i = 0; i < values.size(); ++i) data()[size_ + i] = values[i];
     size_ += values.size();
   }
+  /// Makes room for so many elements, and some more if it has to grow.
+  void reserve(std::size_t size) {
+    if (size > size_) reserve_for(size - size_);
+  }
   /// Gives back the pages behind the last element.
   void fit() { pages_.resize(size_ * sizeof(T)); }
 

@@ -47,20 +47,34 @@ bool Blocks::endless(std::string_view text) const {
          text.find('"') != std::string_view::npos;
 }
 
+bool Blocks::read_up_to(Block& next, std::size_t wanted) {
+  try {
+    while (next.filled < wanted) {
+      const std::size_t got = source_.read(next.bytes.data() + next.filled, wanted - next.filled);
+      if (got == 0) return false;
+      next.filled += got;
+    }
+  } catch (...) {
+    // The whole records in front of the fault come first, as they would with smaller blocks.
+    failure_ = std::current_exception();
+    next.filled = last_end({next.bytes.data(), next.filled});
+    return false;
+  }
+  return true;
+}
+
 void Blocks::fill(Block& next) {
   next.filled = next.used = 0;
   if (ended_) return;
   const std::size_t tail = block().filled - block().used;
   std::size_t wanted = std::max(bytes_, tail + bytes_ / 2 + 1);
-  for (next.filled = tail; next.used == 0; wanted += wanted) {
+  for (next.filled = tail; next.used == 0 && !ended_; wanted += wanted) {
     next.bytes.resize(wanted + 1 + text_padding);
     if (next.filled == tail)
       std::copy_n(block().bytes.data() + block().used, tail, next.bytes.data());
-    next.filled += source_.read(next.bytes.data() + next.filled, wanted - next.filled);
-    ended_ = next.filled < wanted;
+    ended_ = !read_up_to(next, wanted);
     const std::string_view text(next.bytes.data(), next.filled);
     next.used = ended_ || endless(text) ? next.filled : last_end(text);
-    if (ended_) break;
   }
   char* end = next.bytes.data() + next.used;
   if (next.used == next.filled && next.used > 0 && end[-1] != '\n') {
@@ -73,14 +87,18 @@ void Blocks::fill(Block& next) {
 void Blocks::load() noexcept {
   try {
     fill(block_[1 - current_]);
-  } catch (...) {
+  } catch (...) {  // out of memory
     failure_ = std::current_exception();
+    ended_ = true;
+    block_[1 - current_].used = 0;
   }
 }
 
 bool Blocks::next() {
-  if (failure_) std::rethrow_exception(failure_);
-  if (block_[1 - current_].used == 0) return false;
+  if (block_[1 - current_].used == 0) {
+    if (failure_) std::rethrow_exception(failure_);
+    return false;
+  }
   current_ = 1 - current_;
   skipped_ = 0;
   return true;

@@ -46,6 +46,8 @@ class Blocks {
 
   const Block& block() const { return block_[current_]; }
   void fill(Block& next);
+  /// False at the end, or after a fault, which is kept.
+  bool read_up_to(Block& next, std::size_t wanted);
   /// The end of the last whole record of a text; 0 if there is none.
   std::size_t last_end(std::string_view text) const;
   bool endless(std::string_view text) const;

@@ -134,11 +134,12 @@ class CsvReader final : public RowReader {
   bool advance() override {
     if (!text_.next()) return false;
     if (!builder_) {
-      if (text_.text().find_first_not_of("\r\n") == std::string_view::npos) {
+      const std::string_view text = text_.text();
+      if (skip_blank_lines(text) == text.data() + text.size()) {
         text_.pass();
         return true;
       }
-      layout_ = csv_layout(text_.text(), text_.name(), separator_, options_);
+      layout_ = csv_layout(text, text_.place(), separator_, options_);
       builder_.emplace(text_.name(), false, layout_.features);
       text_.skip(layout_.header_bytes, layout_.header_lines);
     }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "maxmargin/base/error.hpp"
 #include "maxmargin/data/number.hpp"
 
 namespace maxmargin {
@@ -16,23 +15,24 @@ struct Record {
 };
 
 /// The first record that is not a blank line; the text has one.
-Record first_record(std::string_view text, const std::string& file, char separator) {
+Record first_record(std::string_view text, const Place& start, char separator) {
   Record record;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  for (; at < end && ends_record(at); ++record.line) at += *at == '\r' ? 2 : 1;
+  record.line = start.line;
+  const char* at = skip_blank_lines(text);
+  const char* const end = text.data() + text.size();
+  record.line += static_cast<std::size_t>(std::count(text.data(), at, '\n'));
   record.begin = static_cast<std::size_t>(at - text.data());
   const char* line = at;
   while (at < end) {
     CsvField field = csv_field(at, end, separator);
     if (field.end == nullptr)
-      throw Error(
-          Fault::data,
-          {file, record.line + record.lines, static_cast<std::size_t>(field.wrong_at - line) + 1},
-          field.fault.what, field.fault.mend);
+      throw Error(Fault::data,
+                  {start.file, record.line + record.lines,
+                   static_cast<std::size_t>(field.wrong_at - line) + 1},
+                  field.fault.what, field.fault.mend);
     if (first_control(field.text) != std::string_view::npos)
       throw Error(Fault::data,
-                  {file, record.line + record.lines, static_cast<std::size_t>(at - line) + 1},
+                  {start.file, record.line + record.lines, static_cast<std::size_t>(at - line) + 1},
                   "unexpected byte in " + shown(field.text) + ": this is not text",
                   "check that the file is CSV text");
     record.fields.push_back(std::move(field.text));
@@ -170,14 +170,15 @@ std::vector<std::string> CsvLayout::feature_names() const {
   return chosen;
 }
 
-CsvLayout csv_layout(std::string_view text, const std::string& file, char separator,
+CsvLayout csv_layout(std::string_view text, const Place& start, char separator,
                      const ReadOptions& options) {
-  Record record = first_record(text, file, separator);
+  const std::string& file = start.file;
+  Record record = first_record(text, start, separator);
   CsvLayout layout;
   layout.separator = separator;
   layout.fields = record.fields.size();
   layout.header_bytes = record.begin;
-  layout.header_lines = record.line - 1;
+  layout.header_lines = record.line - start.line;
   const bool header = options.header == ReadOptions::Header::yes ||
                       (options.header == ReadOptions::Header::automatic &&
                        looks_like_header(record.fields, options));

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "maxmargin/base/error.hpp"
 #include "maxmargin/data/piece.hpp"
 #include "maxmargin/data/read.hpp"
 
@@ -24,6 +25,13 @@ CsvField csv_field(const char* at, const char* text_end, char separator);
 
 /// Whether a record ends in front of this.
 inline bool ends_record(const char* at) { return *at == '\n' || (*at == '\r' && at[1] == '\n'); }
+
+/// The first byte of a text that is not in a blank line, or its end.
+inline const char* skip_blank_lines(std::string_view text) {
+  const char* at = text.data();
+  while (at < text.data() + text.size() && ends_record(at)) at += *at == '\r' ? 2 : 1;
+  return at;
+}
 
 /// What each field of a record is.
 struct CsvLayout {
@@ -45,8 +53,9 @@ struct CsvLayout {
   std::vector<std::string> feature_names() const;
 };
 
-/// Decides it from the first record of a text that has one and ends with a line feed.
-CsvLayout csv_layout(std::string_view text, const std::string& file, char separator,
+/// Decides it from the first record of a text that has one and ends with a line feed. `start` is
+/// the file and line of the text.
+CsvLayout csv_layout(std::string_view text, const Place& start, char separator,
                      const ReadOptions& options);
 
 }  // namespace maxmargin

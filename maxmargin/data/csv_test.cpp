@@ -119,6 +119,7 @@ TEST(Csv, BadInputIsNamedWithItsPlace) {
                        {"\x7f"
                         "ELF,\x01,\x02\n",
                         1, 1, "not text"},
+                       {"\n\r\n\na,\x01\n", 4, 3, "not text"},
                        {"label\n1\n", 1, 1, "no feature columns"}};
   for (const Bad& bad : cases)
     for (const std::size_t bytes : {0, 1}) {
@@ -198,6 +199,28 @@ TEST(Csv, SameRowsForAnyBlocksAndThreads) {
         EXPECT_EQ(data.words, whole.words);
         EXPECT_EQ(data.feature_names, whole.feature_names);
       }
+  }
+}
+
+TEST(Csv, SameOutcomeForAnyBlocksAndThreads) {
+  Rng rng(5);
+  const std::string letters = "1,2.5\"\r\n\n,x";
+  for (int round = 0; round < 60; ++round) {
+    std::string text;
+    for (int i = 0; i < 40; ++i) text += letters[rng.below(letters.size())];
+    const auto outcome = [&](std::size_t bytes, int threads) -> std::string {
+      ReadOptions options;
+      options.block_bytes = bytes;
+      options.labels = round % 2 == 0 ? LabelKind::any : LabelKind::none;
+      try {
+        return content_hash(parse(text, options, threads));
+      } catch (const Error& error) {
+        return error.what();
+      }
+    };
+    const std::string whole = outcome(0, 1);
+    for (const std::size_t bytes : {1, 9})
+      for (const int threads : {1, 3}) EXPECT_EQ(outcome(bytes, threads), whole) << text;
   }
 }
 

@@ -1,101 +1,39 @@
 #include "maxmargin/data/describe.hpp"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "maxmargin/data/columns.hpp"
+#include "maxmargin/data/equal_rows.hpp"
 
 namespace maxmargin {
 namespace {
 
 constexpr std::size_t most_classes = 1000;
 
-/// A row without its zeros.
-struct BareRow {
-  std::vector<Index> features;
-  std::vector<double> values;
-
-  void read(const Rows& rows, std::size_t i) {
-    features.clear();
-    values.clear();
-    rows.for_each(i, [&](Index feature, double value) {
-      if (value == 0) return;
-      features.push_back(feature);
-      values.push_back(value);
-    });
-  }
-  std::uint64_t hash() const {
-    return XXH3_64bits_withSeed(values.data(), values.size() * sizeof(double),
-                                XXH3_64bits(features.data(), features.size() * sizeof(Index)));
-  }
-  bool operator==(const BareRow&) const = default;
-};
-
-struct HashedRow {
-  std::uint64_t hash;
-  std::size_t row;
-  bool operator<(const HashedRow& other) const {
-    return hash != other.hash ? hash < other.hash : row < other.row;
-  }
-};
+bool empty_row(const Rows& rows, std::size_t i) {
+  bool empty = true;
+  rows.for_each(i, [&](Index, double value) { empty &= value == 0; });
+  return empty;
+}
 
 /// Counts rows with the same features: repeated ones, and ones with different labels.
-class TwinCounter {
- public:
-  TwinCounter(const Dataset& data, Description& told)
-      : data_(data), rows_(data.x.view()), told_(told) {}
-
-  void run() {
-    std::vector<HashedRow> hashed(rows_.count);
-    for (std::size_t i = 0; i < rows_.count; ++i) {
-      row_.read(rows_, i);
-      told_.empty_rows += row_.features.empty();
-      hashed[i] = {row_.hash(), i};
-    }
-    std::sort(hashed.begin(), hashed.end());
-    for (std::size_t begin = 0, end = 0; begin < hashed.size(); begin = end) {
-      while (end < hashed.size() && hashed[end].hash == hashed[begin].hash) ++end;
-      if (end - begin > 1)
-        same_hash({hashed.begin() + static_cast<std::ptrdiff_t>(begin),
-                   hashed.begin() + static_cast<std::ptrdiff_t>(end)});
-    }
+void describe_twins(const Dataset& data, const Rows& rows, Description& told) {
+  const std::vector<Index> first = first_equal_rows(rows);
+  std::vector<std::pair<Index, double>> group(rows.count);
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    group[i] = {first[i], data.labelled() ? data.y[i] : 0};
+    told.empty_rows += empty_row(rows, i);
   }
-
- private:
-  /// Rows with the same hash are the same, but for a collision: then the others are looked at
-  /// again.
-  void same_hash(std::vector<HashedRow> left) {
-    while (left.size() > 1) {
-      first_.read(rows_, left[0].row);
-      std::vector<double> labels;
-      std::vector<HashedRow> others;
-      for (const HashedRow& each : left) {
-        row_.read(rows_, each.row);
-        if (row_ == first_)
-          labels.push_back(data_.labelled() ? data_.y[each.row] : 0);
-        else
-          others.push_back(each);
-      }
-      count(labels);
-      left = std::move(others);
-    }
+  std::sort(group.begin(), group.end());
+  for (std::size_t begin = 0, end = 0; begin < group.size(); begin = end) {
+    std::size_t labels = 1;
+    for (end = begin + 1; end < group.size() && group[end].first == group[begin].first; ++end)
+      labels += group[end].second != group[end - 1].second;
+    told.duplicate_rows += end - begin - labels;
+    if (labels > 1) told.contradictory_rows += end - begin;
   }
-
-  void count(std::vector<double>& labels) {
-    const std::size_t rows = labels.size();
-    std::sort(labels.begin(), labels.end());
-    labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
-    told_.duplicate_rows += rows - labels.size();
-    if (labels.size() > 1) told_.contradictory_rows += rows;
-  }
-
-  const Dataset& data_;
-  Rows rows_;
-  Description& told_;
-  BareRow row_, first_;
-};
+}
 
 void describe_labels(const Dataset& data, Description& told) {
   told.labelled = data.labelled();
@@ -222,7 +160,7 @@ Description describe(const Dataset& data) {
   if (rows.columns > 0)
     told.density = static_cast<double>(told.nonzeros) /
                    (static_cast<double>(rows.count) * static_cast<double>(rows.columns));
-  TwinCounter(data, told).run();
+  describe_twins(data, rows, told);
   Adviser(data, told).run();
   return told;
 }

@@ -44,7 +44,7 @@ Unsigned big_endian(const char* at) {
 
 IdxHeader read_header(Source& source) {
   std::array<char, 4> magic;
-  if (source.read(magic.data(), 4) < 4 || magic[0] != 0 || magic[1] != 0)
+  if (source.read_all(magic.data(), 4) < 4 || magic[0] != 0 || magic[1] != 0)
     broken(source.name(), "is not an idx file (it does not begin with two zero bytes)",
            "name an idx file, or state another format");
   IdxHeader header;
@@ -58,7 +58,7 @@ IdxHeader read_header(Source& source) {
     broken(source.name(), "has " + std::to_string(dimensions) + " idx dimensions", "use 1 to 8");
   for (unsigned i = 0; i < dimensions; ++i) {
     std::array<char, 4> size;
-    if (source.read(size.data(), 4) < 4)
+    if (source.read_all(size.data(), 4) < 4)
       broken(source.name(), "ends inside the idx header", "copy or download it again");
     const std::uint64_t value = big_endian<std::uint32_t>(size.data());
     if (i == 0)
@@ -112,7 +112,7 @@ class IdxValues {
     for (std::size_t wanted = 0; got == wanted && got < size;) {
       wanted = std::min(size, 2 * got + values_at_a_time);
       bytes_.resize(wanted);
-      got += source_->read(bytes_.data() + got, wanted - got);
+      got += source_->read_all(bytes_.data() + got, wanted - got);
     }
     if (got < size)
       broken(name(),

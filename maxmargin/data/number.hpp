@@ -50,27 +50,30 @@ inline constexpr std::uint64_t integer_powers_of_ten[] = {
 const char* scan_any_number(const char* text, double& value);
 
 /// The same. Short numbers are exact in one operation: the digits make an integer up to 2^53, which
-/// is multiplied or divided by a power of ten that is a double.
-inline const char* scan_number(const char* text, double& value) {
+/// is divided by a power of ten that is a double.
+[[gnu::always_inline]] inline const char* scan_number(const char* text, double& value) {
   const char* at = text;
   const bool negative = *at == '-';
   if (*at == '-' || *at == '+') ++at;
-  const Digits whole = scan_8_digits(at);
-  at += whole.count;
-  std::uint64_t mantissa = whole.value;
-  unsigned scale = 0;
-  if (whole.count == 8) return scan_any_number(text, value);
+  std::uint64_t mantissa = 0;
+  unsigned count = 1, scale = 0;
+  // "0.": a branch that is foreseen is quicker than counting digits, which the rest waits for.
+  if (*at != '0' || at[1] != '.') {
+    const Digits whole = scan_8_digits(at);
+    mantissa = whole.value;
+    count = whole.count;
+  }
+  at += count;
   if (*at == '.') {
-    const Digits fraction = scan_8_digits(at + 1);
-    at += 1 + fraction.count;
+    const Digits fraction = scan_8_digits(++at);
+    at += fraction.count;
     scale = fraction.count;
     mantissa = mantissa * integer_powers_of_ten[scale] + fraction.value;
-    if (scale == 8) {  // 7 + 8 + 7 digits might not fit, 7 + 8 do
-      if (static_cast<unsigned char>(*at - '0') < 10) return scan_any_number(text, value);
-    }
   }
-  if (whole.count + scale == 0) return nullptr;
-  if ((*at | 0x20) == 'e') return scan_any_number(text, value);
+  if (count == 0 && scale == 0) return nullptr;
+  // Up to 7 + 8 digits are below 2^53; more of them and exponents are rare.
+  if (count == 8 || (*at | 0x20) == 'e' || static_cast<unsigned char>(*at - '0') < 10)
+    return scan_any_number(text, value);
   const double size = static_cast<double>(mantissa) / powers_of_ten[scale];
   value = negative ? -size : size;
   return at;

@@ -70,7 +70,7 @@ void pass_byte_order_mark(Source& source) {
   if (head.starts_with("\xff\xfe") || head.starts_with("\xfe\xff"))
     throw Error(Fault::data, {source.name(), 1, 1}, "this is UTF-16 text", "save it as UTF-8");
   char mark[3];
-  if (head == "\xef\xbb\xbf") source.read(mark, 3);
+  if (head == "\xef\xbb\xbf") source.read_all(mark, 3);
 }
 
 std::unique_ptr<RowReader> open_rows(std::unique_ptr<Source> source, const std::string& path,

@@ -102,6 +102,24 @@ TEST(Read, BrokenArchivesAreNamed) {
   }
 }
 
+// A fault of the archive behind a fault of the text does not hide it, however much is read at once.
+TEST(Read, FaultsComeInOrderOfTheFile) {
+  std::string text = some_rows(60000);
+  text.replace(text.find('\n') + 1, 2, "\x01\x01");
+  for (const auto& pack : {gzipped, zstandard})
+    for (const std::size_t block : {0, 100, 100000000}) {
+      const std::string packed = pack(text);
+      ReadOptions options;
+      options.block_bytes = block;
+      try {
+        parse(packed.substr(0, packed.size() - 10), options);
+        ADD_FAILURE();
+      } catch (const Error& error) {
+        EXPECT_EQ(error.place().line, 2u) << error.what();
+      }
+    }
+}
+
 TEST(Read, FormatIsRecognised) {
   const auto sparse = [](const std::string& text, const std::string& name = "f") {
     return parse(text, {}, name).x.is_sparse();

@@ -44,8 +44,9 @@ class TextParser {
   const std::string& name() const { return source_->name(); }
   /// Makes the next block current; false at the end.
   bool next() { return blocks_.next(); }
-  /// The current block.
+  /// The current block, and where it begins.
   std::string_view text() const { return blocks_.text(); }
+  Place place() const { return {source_->name(), line_, 1}; }
 
   /// Calls `parse` on the pieces of the current block and appends their rows in order.
   template <class Parse>

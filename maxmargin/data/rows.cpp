@@ -23,6 +23,13 @@ bool all_exact_floats(const Rows& rows) {
   return exact;
 }
 
+/// Room for growth comes in one large step, which the system can back with large pages.
+template <class T>
+void grow(Buffer<T>& buffer, std::size_t size) {
+  buffer.reserve(size);
+  buffer.resize(size);
+}
+
 template <class Value>
 void copy_values(const Rows& from, std::uint64_t first, std::uint64_t size, Value* to) {
   if (from.floats != nullptr)
@@ -181,13 +188,13 @@ void Features::append(std::span<const Rows> parts, const Threads& threads) {
     if (!exact) promote();
   }
   if (sparse_) {
-    start_.resize(row.back() + 1);
-    index_.resize(position.back());
+    grow(start_, row.back() + 1);
+    grow(index_, position.back());
   }
   if (is_double_)
-    doubles_.resize(position.back());
+    grow(doubles_, position.back());
   else
-    floats_.resize(position.back());
+    grow(floats_, position.back());
   threads.run(parts.size(), [&](std::size_t i) {
     if (parts[i].count > 0) copy_part(parts[i], row[i], position[i]);
   });

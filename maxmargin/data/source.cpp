@@ -66,11 +66,17 @@ class MemorySource final : public Source {
 }  // namespace
 
 std::size_t Source::read(char* to, std::size_t most) {
-  std::size_t got = std::min(most, ahead_.size() - ahead_at_);
-  std::copy_n(ahead_.data() + ahead_at_, got, to);
-  ahead_at_ += got;
+  const std::size_t known = std::min(most, ahead_.size() - ahead_at_);
+  if (known == 0) return take(to, most);
+  std::copy_n(ahead_.data() + ahead_at_, known, to);
+  ahead_at_ += known;
+  return known;
+}
+
+std::size_t Source::read_all(char* to, std::size_t most) {
+  std::size_t got = 0;
   while (got < most) {
-    const std::size_t more = take(to + got, most - got);
+    const std::size_t more = read(to + got, most - got);
     if (more == 0) break;
     got += more;
   }
@@ -83,10 +89,12 @@ std::string_view Source::peek(std::size_t most) {
   std::size_t size = ahead_.size();
   if (size < most) {
     ahead_.resize(most);
-    while (size < most) {
-      const std::size_t more = take(ahead_.data() + size, most - size);
-      if (more == 0) break;
-      size += more;
+    try {
+      for (std::size_t more = 1; size < most && more > 0; size += more)
+        more = take(ahead_.data() + size, most - size);
+    } catch (const Error&) {
+      // Reading on meets it again.
+      if (size == 0) throw;
     }
     ahead_.resize(size);
   }

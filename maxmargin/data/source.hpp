@@ -20,14 +20,18 @@ class Source {
   /// What to call it in a message.
   const std::string& name() const { return name_; }
 
-  /// Up to `most` bytes; fewer only at the end. Throws Error.
+  /// At least one byte and at most `most` (> 0); 0 at the end. Throws Error, again and again: what
+  /// came before the fault is always given out first.
   std::size_t read(char* to, std::size_t most);
+
+  /// `most` bytes, fewer only at the end.
+  std::size_t read_all(char* to, std::size_t most);
 
   /// The next bytes, up to `most` of them (fewer only at the end), without taking them.
   std::string_view peek(std::size_t most);
 
  private:
-  /// At least one byte and at most `most` (> 0); 0 at the end.
+  /// As read(), which asks it for what is not known from peek().
   virtual std::size_t take(char* to, std::size_t most) = 0;
 
   std::string name_;
