@@ -21,12 +21,13 @@ class DenseQuadratic : public Quadratic {
   std::size_t size() const override { return size_; }
   std::span<const double> diagonal() const override { return diagonal_; }
   Definite definite() const override { return Definite::yes; }
+  double value_cost() const override { return 1; }
 
-  void rows(std::span<const Index> which, std::size_t begin, std::size_t count, float* out,
-            std::size_t stride, const Threads&) const override {
+  void rows(std::span<const Index> which, std::size_t begin, std::size_t count,
+            std::span<float* const> out, const Threads&) const override {
     for (std::size_t r = 0; r < which.size(); ++r)
       for (std::size_t c = 0; c < count; ++c)
-        out[r * stride + c] = static_cast<float>(at(which[r], begin + c));
+        out[r][c] = static_cast<float>(at(which[r], begin + c));
   }
 
   void multiply(std::span<const double> x, std::span<double> y, Precision,

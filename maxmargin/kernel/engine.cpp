@@ -17,13 +17,16 @@ class StoredEngine final : public Engine {
       : form_(form), columns_(columns), in_double_(in_double) {}
 
   void block(const Rows& left, std::span<const Index> which, std::size_t begin, std::size_t count,
-             float* out, std::size_t stride) const override {
+             std::span<float* const> out) const override {
     const auto evaluate = in_double_ ? left_panel_block<double> : left_panel_block<float>;
-    evaluate(form_, left, which, columns_, begin, count, out, stride);
+    evaluate(form_, left, which, columns_, begin, count, out);
   }
   void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,
                    std::size_t count, double* out, std::size_t stride) const override {
     exact_left_panel_block(form_, left, which, columns_, begin, count, out, stride);
+  }
+  double value_cost() const override {
+    return 0.1 * static_cast<double>(columns_.stored()) / static_cast<double>(columns_.count + 1);
   }
   std::size_t bytes() const override { return 0; }
 
@@ -37,13 +40,13 @@ class StoredEngine final : public Engine {
 class DoubleEngine : public Engine {
  public:
   void block(const Rows& left, std::span<const Index> which, std::size_t begin, std::size_t count,
-             float* out, std::size_t stride) const override {
+             std::span<float* const> out) const override {
     std::vector<double> exact(which.size() * count);
     exact_block(left, which, begin, count, exact.data(), count);
     for (std::size_t r = 0; r < which.size(); ++r)
-      for (std::size_t c = 0; c < count; ++c)
-        out[r * stride + c] = static_cast<float>(exact[r * count + c]);
+      for (std::size_t c = 0; c < count; ++c) out[r][c] = static_cast<float>(exact[r * count + c]);
   }
+  double value_cost() const override { return 100; }
   std::size_t bytes() const override { return 0; }
 };
 
@@ -161,6 +164,13 @@ std::unique_ptr<Engine> make_form_engine(const Form& form, const Rows& columns) 
 }
 
 }  // namespace
+
+void Engine::block(const Rows& left, std::span<const Index> which, std::size_t begin,
+                   std::size_t count, float* out, std::size_t stride) const {
+  std::vector<float*> rows(which.size());
+  for (std::size_t r = 0; r < rows.size(); ++r) rows[r] = out + r * stride;
+  block(left, which, begin, count, rows);
+}
 
 std::unique_ptr<Engine> make_engine(const Kernel& kernel, const Rows& columns) {
   if (const auto* custom = std::get_if<Custom>(&kernel))

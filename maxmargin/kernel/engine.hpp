@@ -17,16 +17,22 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
-  /// out[r * stride + c] = K(left row which[r], column begin + c) for c < count.
+  /// out[r][c] = K(left row which[r], column begin + c) for c < count.
   /// Best with 32 rows or more and thousands of columns. The error is at most 1e-6: of the value
   /// for kernels of a distance (down to 1e-30), of sqrt(K(x,x) K(z,z)) for powers of products,
   /// where the value itself may cancel, and of 1 for tanh.
   virtual void block(const Rows& left, std::span<const Index> which, std::size_t begin,
-                     std::size_t count, float* out, std::size_t stride) const = 0;
+                     std::size_t count, std::span<float* const> out) const = 0;
+  /// The same into one array: row r begins at out + r * stride.
+  void block(const Rows& left, std::span<const Index> which, std::size_t begin, std::size_t count,
+             float* out, std::size_t stride) const;
 
-  /// The same in double throughout; slower.
+  /// In double throughout, out[r * stride + c]; slower.
   virtual void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,
                            std::size_t count, double* out, std::size_t stride) const = 0;
+
+  /// Roughly the nanoseconds that one value takes on one core: decides what is worth keeping.
+  virtual double value_cost() const = 0;
 
   /// Bytes of the packed columns.
   virtual std::size_t bytes() const = 0;

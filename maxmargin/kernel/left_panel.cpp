@@ -100,21 +100,22 @@ void for_each_tile(const Form& form, const Rows& left, std::span<const Index> wh
 
 template <class T>
 void left_panel_block(const Form& form, const Rows& left, std::span<const Index> which,
-                      const Rows& columns, std::size_t begin, std::size_t count, float* out,
-                      std::size_t stride) {
+                      const Rows& columns, std::size_t begin, std::size_t count,
+                      std::span<float* const> out) {
   const T factor = static_cast<T>(Summation(form.pairing).factor);
   for_each_tile<T>(form, left, which, columns, begin, count,
                    [&](std::size_t rows, std::size_t r, std::size_t c, std::size_t some,
                        const T* sums, const T* base, const T* row_base) {
                      const Finish<T> finish{factor, 1.0, row_base, base};
                      finish_sums<T>(form.map, finish, sums, tile_columns, rows, 0, some,
-                                    out + r * stride + c, stride);
+                                    out.data() + r, c);
                    });
 }
 template void left_panel_block<float>(const Form&, const Rows&, std::span<const Index>, const Rows&,
-                                      std::size_t, std::size_t, float*, std::size_t);
+                                      std::size_t, std::size_t, std::span<float* const>);
 template void left_panel_block<double>(const Form&, const Rows&, std::span<const Index>,
-                                       const Rows&, std::size_t, std::size_t, float*, std::size_t);
+                                       const Rows&, std::size_t, std::size_t,
+                                       std::span<float* const>);
 
 void exact_left_panel_block(const Form& form, const Rows& left, std::span<const Index> which,
                             const Rows& columns, std::size_t begin, std::size_t count, double* out,

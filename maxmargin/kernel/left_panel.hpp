@@ -13,8 +13,8 @@ namespace maxmargin {
 /// double, for exact values of anything.
 template <class T>
 void left_panel_block(const Form& form, const Rows& left, std::span<const Index> which,
-                      const Rows& columns, std::size_t begin, std::size_t count, float* out,
-                      std::size_t stride);
+                      const Rows& columns, std::size_t begin, std::size_t count,
+                      std::span<float* const> out);
 
 void exact_left_panel_block(const Form& form, const Rows& left, std::span<const Index> which,
                             const Rows& columns, std::size_t begin, std::size_t count, double* out,

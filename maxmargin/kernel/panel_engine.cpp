@@ -51,23 +51,31 @@ class PanelEngine final : public Engine {
   }
 
   void block(const Rows& left, std::span<const Index> which, std::size_t begin, std::size_t count,
-             float* out, std::size_t stride) const override {
+             std::span<float* const> out) const override {
     const PreparedRows<T> rows = prepare(left, which);
     // A panel comes from far away and is used by all rows before the next.
     for (std::size_t at = begin; at < begin + count;) {
       const std::size_t first = at % width;
       const std::size_t here = std::min(width - first, begin + count - at);
-      evaluate(rows, at / width, first, here, out + (at - begin), stride);
+      evaluate(rows, at / width, first, here, out.data(), at - begin);
       at += here;
     }
     for (const Index position : rows.foreign)
       left_panel_block<double>(form_, left, which.subspan(position, 1), columns_, begin, count,
-                               out + position * stride, stride);
+                               out.subspan(position, 1));
   }
 
   void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,
                    std::size_t count, double* out, std::size_t stride) const override {
     exact_left_panel_block(form_, left, which, columns_, begin, count, out, stride);
+  }
+
+  double value_cost() const override {
+    // The map, and the additions: per feature of a dense row, per non-zero of a listed one.
+    const double features = side_ == LeftSide::dense ? 0.6 * static_cast<double>(slots_)
+                                                     : static_cast<double>(columns_.stored()) /
+                                                           static_cast<double>(columns_.count + 1);
+    return 0.4 + 0.04 * features * static_cast<double>(sizeof(Sum)) / sizeof(float);
   }
 
   std::size_t bytes() const override {
@@ -162,15 +170,14 @@ class PanelEngine final : public Engine {
 
   /// Columns `first` to `first + count` of one panel against all rows.
   void evaluate(const PreparedRows<T>& rows, std::size_t panel, std::size_t first,
-                std::size_t count, float* out, std::size_t stride) const {
+                std::size_t count, float* const* out, std::size_t at) const {
     alignas(64) Sum sums[rows_at_once * width];
     for (std::size_t r = 0; r < rows.base.size(); r += rows_at_once) {
       const std::size_t some = std::min(rows_at_once, rows.base.size() - r);
       multiply(rows, r, some, packed_.data() + panel * panel_size_, sums);
       const Finish<Sum> finish{static_cast<Sum>(summation_.factor), scale(), rows.base.data() + r,
                                base_.data() + panel * width};
-      finish_sums<Sum>(form_.map, finish, sums, width, some, first, count, out + r * stride,
-                       stride);
+      finish_sums<Sum>(form_.map, finish, sums, width, some, first, count, out + r, at);
     }
   }
 

@@ -333,15 +333,15 @@ struct TangentTile {
 
 template <class Tile, class Sum>
 void finish_rows(const Tile& tile, const Finish<Sum>& finish, const Sum* sums, std::size_t width,
-                 std::size_t rows, std::size_t first, std::size_t count, float* out,
-                 std::size_t stride) {
+                 std::size_t rows, std::size_t first, std::size_t count, float* const* out,
+                 std::size_t at) {
   const hn::CappedTag<float, 16> d;
   const std::size_t lanes = hn::Lanes(d);
   HWY_ALIGN float rest[16];
   for (std::size_t r = 0; r < rows; ++r) {
     const Sum* from = sums + r * width + first;
     const Sum* base = finish.column_base + first;
-    float* to = out + r * stride;
+    float* to = out[r] + at;
     std::size_t c = 0;
     for (; c + lanes <= count; c += lanes)
       hn::StoreU(tile(d, combine(d, from + c, finish.factor, finish.row_base[r], base + c)), d,
@@ -360,10 +360,10 @@ void finish_rows(const Tile& tile, const Finish<Sum>& finish, const Sum* sums, s
 
 template <class Sum>
 void finish_all(const Map& map, const Finish<Sum>& finish, const Sum* sums, std::size_t width,
-                std::size_t rows, std::size_t first, std::size_t count, float* out,
-                std::size_t stride) {
+                std::size_t rows, std::size_t first, std::size_t count, float* const* out,
+                std::size_t at) {
   const auto with = [&](const auto& tile) {
-    finish_rows(tile, finish, sums, width, rows, first, count, out, stride);
+    finish_rows(tile, finish, sums, width, rows, first, count, out, at);
   };
   if (const auto* decay = std::get_if<Decay>(&map)) return with(DecayTile(*decay, finish.unit));
   if (const auto* root = std::get_if<RootDecay>(&map))
@@ -375,19 +375,19 @@ void finish_all(const Map& map, const Finish<Sum>& finish, const Sum* sums, std:
 }
 
 void finish_float(const Map& map, const Finish<float>& finish, const float* sums, std::size_t width,
-                  std::size_t rows, std::size_t first, std::size_t count, float* out,
-                  std::size_t stride) {
-  finish_all(map, finish, sums, width, rows, first, count, out, stride);
+                  std::size_t rows, std::size_t first, std::size_t count, float* const* out,
+                  std::size_t at) {
+  finish_all(map, finish, sums, width, rows, first, count, out, at);
 }
 void finish_double(const Map& map, const Finish<double>& finish, const double* sums,
                    std::size_t width, std::size_t rows, std::size_t first, std::size_t count,
-                   float* out, std::size_t stride) {
-  finish_all(map, finish, sums, width, rows, first, count, out, stride);
+                   float* const* out, std::size_t at) {
+  finish_all(map, finish, sums, width, rows, first, count, out, at);
 }
 void finish_int32(const Map& map, const Finish<std::int32_t>& finish, const std::int32_t* sums,
                   std::size_t width, std::size_t rows, std::size_t first, std::size_t count,
-                  float* out, std::size_t stride) {
-  finish_all(map, finish, sums, width, rows, first, count, out, stride);
+                  float* const* out, std::size_t at) {
+  finish_all(map, finish, sums, width, rows, first, count, out, at);
 }
 
 // exp of many doubles; the scalar function takes ten times as long.
@@ -448,24 +448,24 @@ void dense_sums(const double* panel, const double* left, std::size_t rows, std::
 }
 template <>
 void finish_sums(const Map& map, const Finish<float>& finish, const float* sums, std::size_t width,
-                 std::size_t rows, std::size_t first, std::size_t count, float* out,
-                 std::size_t stride) {
+                 std::size_t rows, std::size_t first, std::size_t count, float* const* out,
+                 std::size_t at) {
   HWY_DYNAMIC_DISPATCH(finish_float)
-  (map, finish, sums, width, rows, first, count, out, stride);
+  (map, finish, sums, width, rows, first, count, out, at);
 }
 template <>
 void finish_sums(const Map& map, const Finish<double>& finish, const double* sums,
                  std::size_t width, std::size_t rows, std::size_t first, std::size_t count,
-                 float* out, std::size_t stride) {
+                 float* const* out, std::size_t at) {
   HWY_DYNAMIC_DISPATCH(finish_double)
-  (map, finish, sums, width, rows, first, count, out, stride);
+  (map, finish, sums, width, rows, first, count, out, at);
 }
 template <>
 void finish_sums(const Map& map, const Finish<std::int32_t>& finish, const std::int32_t* sums,
                  std::size_t width, std::size_t rows, std::size_t first, std::size_t count,
-                 float* out, std::size_t stride) {
+                 float* const* out, std::size_t at) {
   HWY_DYNAMIC_DISPATCH(finish_int32)
-  (map, finish, sums, width, rows, first, count, out, stride);
+  (map, finish, sums, width, rows, first, count, out, at);
 }
 
 void map_exactly(const Map& map, std::span<double> values) {

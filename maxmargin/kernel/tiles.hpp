@@ -48,7 +48,7 @@ void list_sums(Pairing pairing, const T* panel, std::span<const ListedRow<T>> ro
 template <class T>
 void dense_sums(const T* panel, const T* left, std::size_t rows, std::size_t features, T* sums);
 
-/// Sums become kernel values: out[r * stride + c] = map(unit * (factor * sums[r * width + first +
+/// Sums become kernel values: out[r][at + c] = map(unit * (factor * sums[r * width + first +
 /// c]
 /// + row_base[r] + column_base[first + c])) for c < count.
 template <class Sum>
@@ -60,8 +60,8 @@ struct Finish {
 };
 template <class Sum>
 void finish_sums(const Map& map, const Finish<Sum>& finish, const Sum* sums, std::size_t width,
-                 std::size_t rows, std::size_t first, std::size_t count, float* out,
-                 std::size_t stride);
+                 std::size_t rows, std::size_t first, std::size_t count, float* const* out,
+                 std::size_t at);
 
 /// values[i] = map(values[i]) in double.
 void map_exactly(const Map& map, std::span<double> values);

@@ -15,6 +15,8 @@ namespace {
 // A tile of this many kernel values stays in L2 between being computed and being summed up.
 constexpr std::size_t tile_rows = 128;
 constexpr std::size_t tile_columns = 1024;
+// Columns of a row that one task computes.
+constexpr std::size_t columns_per_task = 2048;
 
 // Beyond this, sums of float kernel values may overflow.
 constexpr double largest_value = 1e35;
@@ -45,11 +47,14 @@ class KernelQuadratic final : public Quadratic {
   std::size_t size() const override { return rows_->count(); }
   std::span<const double> diagonal() const override { return diagonal_; }
   Definite definite() const override { return maxmargin::definite(kernel_); }
+  double value_cost() const override { return engine_->value_cost(); }
 
-  void rows(std::span<const Index> which, std::size_t begin, std::size_t count, float* out,
-            std::size_t stride, const Threads& threads) const override {
-    threads.split(count, tile_columns, [&](std::size_t from, std::size_t to) {
-      engine_->block(*rows_, which, begin + from, to - from, out + from, stride);
+  void rows(std::span<const Index> which, std::size_t begin, std::size_t count,
+            std::span<float* const> out, const Threads& threads) const override {
+    threads.split(count, columns_per_task, [&](std::size_t from, std::size_t to) {
+      std::vector<float*> part(out.begin(), out.end());
+      for (float*& row : part) row += from;
+      engine_->block(*rows_, which, begin + from, to - from, part);
     });
   }
 
@@ -130,15 +135,16 @@ class PrecomputedQuadratic final : public Quadratic {
   std::size_t size() const override { return points_.size(); }
   std::span<const double> diagonal() const override { return diagonal_; }
   Definite definite() const override { return definite_; }
+  double value_cost() const override { return 1; }
 
-  void rows(std::span<const Index> which, std::size_t begin, std::size_t count, float* out,
-            std::size_t stride, const Threads& threads) const override {
+  void rows(std::span<const Index> which, std::size_t begin, std::size_t count,
+            std::span<float* const> out, const Threads& threads) const override {
     threads.split(which.size(), 8, [&](std::size_t from, std::size_t to) {
       std::vector<double> row(size());
       for (std::size_t r = from; r < to; ++r) {
         fill(which[r], row.data());
         std::transform(row.begin() + static_cast<std::ptrdiff_t>(begin),
-                       row.begin() + static_cast<std::ptrdiff_t>(begin + count), out + r * stride,
+                       row.begin() + static_cast<std::ptrdiff_t>(begin + count), out[r],
                        [](double value) { return static_cast<float>(value); });
       }
     });

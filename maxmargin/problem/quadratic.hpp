@@ -25,9 +25,13 @@ class Quadratic {
   virtual std::span<const double> diagonal() const = 0;
   virtual Definite definite() const = 0;
 
-  /// out[r * stride + c] = K(which[r], begin + c) for c < count. Cheapest for many rows at once.
-  virtual void rows(std::span<const Index> which, std::size_t begin, std::size_t count, float* out,
-                    std::size_t stride, const Threads& threads) const = 0;
+  /// out[r][c] = K(which[r], begin + c) for c < count. Cheapest for many rows at once.
+  virtual void rows(std::span<const Index> which, std::size_t begin, std::size_t count,
+                    std::span<float* const> out, const Threads& threads) const = 0;
+
+  /// Roughly the nanoseconds that one value of a row takes on one core: decides what is worth
+  /// keeping.
+  virtual double value_cost() const = 0;
 
   /// y = K x. Costs only the rows of the points where x is not zero.
   virtual void multiply(std::span<const double> x, std::span<double> y, Precision precision,

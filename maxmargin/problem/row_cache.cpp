@@ -6,6 +6,9 @@
 namespace maxmargin {
 namespace {
 
+// Touching fresh memory costs about a nanosecond for the four bytes of a value.
+constexpr double cheap_value = 1.5;
+
 std::size_t padded(std::size_t columns) { return (columns + 15) / 16 * 16; }
 
 }  // namespace
@@ -16,7 +19,8 @@ RowCache::RowCache(std::shared_ptr<const Quadratic> K, std::size_t bytes, std::s
       least_rows_(least_rows),
       length_(padded(K_->size())),
       capacity_(std::min(K_->size(), std::max(bytes / (length_ * sizeof(float)), least_rows))),
-      slot_of_(K_->size(), none) {
+      slot_of_(K_->size(), none),
+      asked_before_(K_->size(), false) {
   arena_.resize(capacity_ * length_);
 }
 
@@ -58,44 +62,36 @@ void RowCache::make_room(std::size_t missing, const std::vector<bool>& precious)
     slot_of_[point_of_[candidates[k]]] = none;
     free_.push_back(candidates[k]);
   }
-  std::sort(free_.begin(), free_.end(), std::greater<>());
 }
 
 void RowCache::compute(std::span<const Index> points, const Threads& threads) {
-  computed_ += points.size();
-  std::size_t done = 0;
-  // Fresh slots lie side by side: the block is written where it stays.
-  const std::size_t fresh =
-      std::min(points.size() - std::min(points.size(), free_.size()), capacity_ - point_of_.size());
-  if (fresh > 0) {
-    const std::size_t first = point_of_.size();
-    K_->rows(points.first(fresh), 0, K_->size(), slot(first), length_, threads);
-    for (; done < fresh; ++done) {
-      slot_of_[points[done]] = static_cast<std::uint32_t>(first + done);
-      point_of_.push_back(points[done]);
+  std::vector<float*> out(points.size());
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    std::size_t to = point_of_.size();
+    if (free_.empty()) {
+      point_of_.push_back(points[k]);
       used_at_.push_back(now_);
-    }
-  }
-  if (done == points.size()) return;
-  const auto rest = points.subspan(done);
-  std::vector<std::uint32_t> slots;
-  for (std::size_t k = 0; k < rest.size(); ++k) {
-    slots.push_back(free_.back());
-    free_.pop_back();
-  }
-  // Slots that were given back lie anywhere: through a small staging block.
-  constexpr std::size_t staged = 64;
-  std::vector<float> staging(std::min(staged, rest.size()) * length_);
-  for (std::size_t k = 0; k < rest.size(); k += staged) {
-    const auto some = rest.subspan(k, std::min(staged, rest.size() - k));
-    K_->rows(some, 0, K_->size(), staging.data(), length_, threads);
-    for (std::size_t i = 0; i < some.size(); ++i) {
-      const std::uint32_t to = slots[k + i];
-      std::copy_n(staging.data() + i * length_, K_->size(), slot(to));
-      slot_of_[some[i]] = to;
-      point_of_[to] = some[i];
+    } else {
+      to = free_.back();
+      free_.pop_back();
+      point_of_[to] = points[k];
       used_at_[to] = now_;
     }
+    slot_of_[points[k]] = static_cast<std::uint32_t>(to);
+    out[k] = slot(to);
+  }
+  K_->rows(points, 0, K_->size(), out, threads);
+  computed_ += points.size();
+}
+
+void RowCache::release(std::span<const Index> points) {
+  const bool cheap = K_->value_cost() < cheap_value;
+  for (const Index point : points) {
+    if (cheap && !asked_before_[point] && holds(point)) {
+      free_.push_back(slot_of_[point]);
+      slot_of_[point] = none;
+    }
+    asked_before_[point] = true;
   }
 }
 
@@ -125,6 +121,9 @@ void RowCache::restrict_to(std::shared_ptr<const Quadratic> K, std::span<const I
   point_of_ = std::move(new_point_of);
   used_at_ = std::move(new_used_at);
   free_.clear();
+  std::vector<bool> asked(points.size());
+  for (std::size_t i = 0; i < points.size(); ++i) asked[i] = asked_before_[points[i]];
+  asked_before_ = std::move(asked);
 }
 
 }  // namespace maxmargin

@@ -22,9 +22,17 @@ class RowCache {
   std::vector<const float*> rows(std::span<const Index> points, const std::vector<bool>& precious,
                                  const Threads& threads);
 
+  /// Gives back the rows of these points where that is cheaper than keeping them: rows that were
+  /// asked for only once and are computed about as fast as fresh memory is had. Their memory is the
+  /// next to be used.
+  void release(std::span<const Index> points);
+
   bool holds(Index point) const { return slot_of_[point] != none; }
+  /// A row that is held.
+  const float* row(Index point) const { return arena_.data() + slot_of_[point] * length_; }
   std::size_t capacity() const { return capacity_; }
   std::uint64_t computed() const { return computed_; }
+  std::size_t in_use() const { return point_of_.size() - free_.size(); }
 
   /// From now on rows of `K`, which is the old one restricted to `points`: rows of other points are
   /// dropped, the rest is cut to the columns that remain, in place.
@@ -46,7 +54,8 @@ class RowCache {
   std::vector<std::uint32_t> slot_of_;  ///< of each point
   std::vector<Index> point_of_;         ///< of each slot in use
   std::vector<std::uint64_t> used_at_;  ///< of each slot in use
-  std::vector<std::uint32_t> free_;     ///< slots given back, descending
+  std::vector<std::uint32_t> free_;     ///< slots given back, the next to use last
+  std::vector<bool> asked_before_;      ///< of each point
   std::uint64_t now_ = 0;
   std::uint64_t computed_ = 0;
 };

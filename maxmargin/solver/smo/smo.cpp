@@ -61,6 +61,7 @@ class Outer {
     full_f_.resize(qp.K->size());
     qp.K->multiply(full_coefficients_, full_f_, run.precision, run.threads);
     active_.f = full_f_;
+    change_.assign(qp.K->size(), 0.0);
   }
 
   Solution solve() {
@@ -183,48 +184,83 @@ class Outer {
     return set;
   }
 
-  /// Solves the problem of the working set and carries the change over; returns the decrease.
+  /// Solves the problem of the working set and carries the change over; returns the decrease. Whole
+  /// rows are needed only of the points that changed.
   double improve(const std::vector<Index>& set, const Active::Levels& levels) {
-    std::vector<Index> points(set.size());
-    for (std::size_t k = 0; k < set.size(); ++k) points[k] = active_.point[set[k]];
-    std::vector<Index> distinct = points;
-    std::sort(distinct.begin(), distinct.end());
-    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-    const std::vector<const float*> rows = cache_.rows(distinct, precious(), run_.threads);
-    const auto row_of = [&](Index point) {
-      return rows[static_cast<std::size_t>(
-          std::lower_bound(distinct.begin(), distinct.end(), point) - distinct.begin())];
-    };
+    InnerProblem inner = inner_problem(set);
+    const AlignedVector<double> before = inner.level;
+    const double target = std::max(inner_share * levels.violation(), goal_ / 2);
+    steps_ += solve_inner(inner, target, steps_per_variable * set.size()).steps;
 
-    InnerProblem inner(set.size());
+    double decrease = 0;
+    std::vector<Index> changed;
     for (std::size_t k = 0; k < set.size(); ++k) {
+      const double moved = inner.beta[k] - active_.beta[set[k]];
+      if (moved == 0) continue;
+      decrease += moved * (before[k] + inner.level[k]) / 2;
+      active_.beta[set[k]] = inner.beta[k];
+      change_[active_.point[set[k]]] += moved;
+      changed.push_back(active_.point[set[k]]);
+    }
+    std::sort(changed.begin(), changed.end());
+    changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
+    std::vector<double> coefficients(changed.size());
+    for (std::size_t k = 0; k < changed.size(); ++k)
+      coefficients[k] = std::exchange(change_[changed[k]], 0.0);
+    add_change(cache_.rows(changed, precious(), run_.threads), coefficients);
+    release(changed);
+    return decrease;
+  }
+
+  /// The problem over the working set: its kernel values from cached rows, the others computed.
+  InnerProblem inner_problem(const std::vector<Index>& set) {
+    InnerProblem inner(set.size());
+    std::vector<Index> points, missing;  // in increasing order, without repetition
+    for (const Index v : set) points.push_back(active_.point[v]);
+    std::sort(points.begin(), points.end());
+    points.erase(std::unique(points.begin(), points.end()), points.end());
+    std::vector<Index> place(set.size());
+    for (std::size_t k = 0; k < set.size(); ++k)
+      place[k] = static_cast<Index>(
+          std::lower_bound(points.begin(), points.end(), active_.point[set[k]]) - points.begin());
+
+    for (std::size_t p = 0; p < points.size(); ++p)
+      if (!cache_.holds(points[p])) missing.push_back(static_cast<Index>(p));
+    std::vector<float> computed(missing.size() * points.size());
+    std::vector<float*> row_of(points.size(), nullptr);
+    for (std::size_t k = 0; k < missing.size(); ++k)
+      row_of[missing[k]] = computed.data() + k * points.size();
+    if (!missing.empty()) {
+      std::vector<float*> out(missing.size());
+      for (std::size_t k = 0; k < missing.size(); ++k) out[k] = row_of[missing[k]];
+      active_.K->restrict_to(points)->rows(missing, 0, points.size(), out, run_.threads);
+    }
+    for (std::size_t k = 0; k < set.size(); ++k) {
+      float* to = inner.K.data() + k * inner.stride;
+      if (const float* row = row_of[place[k]]) {
+        for (std::size_t i = 0; i < set.size(); ++i) to[i] = row[place[i]];
+      } else {
+        row = cache_.row(points[place[k]]);
+        for (std::size_t i = 0; i < set.size(); ++i) to[i] = row[points[place[i]]];
+      }
       const Index v = set[k];
-      const float* row = row_of(points[k]);
-      for (std::size_t i = 0; i < set.size(); ++i) inner.K[k * inner.stride + i] = row[points[i]];
       inner.level[k] = active_.level(v);
       inner.beta[k] = active_.beta[v];
       inner.lower[k] = active_.lower[v];
       inner.upper[k] = active_.upper[v];
       inner.curvature[k] = active_.curvature[v];
-      inner.diagonal[k] = static_cast<double>(row[points[k]]) + active_.curvature[v];
+      inner.diagonal[k] = static_cast<double>(to[k]) + active_.curvature[v];
     }
-    const AlignedVector<double> before = inner.level;
-    const double target = std::max(inner_share * levels.violation(), goal_ / 2);
-    const InnerResult result = solve_inner(inner, target, steps_per_variable * set.size());
-    steps_ += result.steps;
+    return inner;
+  }
 
-    std::vector<double> change(distinct.size(), 0.0);
-    double decrease = 0;
-    for (std::size_t k = 0; k < set.size(); ++k) {
-      const double moved = inner.beta[k] - active_.beta[set[k]];
-      decrease += moved * (before[k] + inner.level[k]) / 2;
-      active_.beta[set[k]] = inner.beta[k];
-      change[static_cast<std::size_t>(
-          std::lower_bound(distinct.begin(), distinct.end(), points[k]) - distinct.begin())] +=
-          moved;
-    }
-    add_change(rows, change);
-    return decrease;
+  /// Rows of points that have come to a bound are mostly not needed again.
+  void release(const std::vector<Index>& points) {
+    const std::vector<bool> keep = precious();
+    std::vector<Index> leaving;
+    for (const Index point : points)
+      if (!keep[point]) leaving.push_back(point);
+    cache_.release(leaving);
   }
 
   void add_change(std::span<const float* const> rows, std::span<const double> change) {
@@ -320,6 +356,7 @@ class Outer {
   std::vector<double> beta_;  // of all variables; the active ones' at last keeping
   std::vector<double> full_f_, full_coefficients_;
   std::vector<Index> last_set_;
+  std::vector<double> change_;  // of each point's coefficient, zero between iterations
   std::optional<Ended> ended_;
   double goal_;
   double first_violation_ = 0;
