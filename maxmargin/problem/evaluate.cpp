@@ -61,6 +61,8 @@ double best_multiplier(const std::vector<Block>& blocks, std::span<const double>
     }
   }
 
+  // Variables without a bound can put the zero to the left of all events.
+  if (derivative > 0 && slope > 0) return origin - derivative / slope;
   double at = origin;
   double first_zero = infinity;
   for (const Event& event : events) {

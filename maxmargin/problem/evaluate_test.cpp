@@ -1,0 +1,118 @@
+#include "maxmargin/problem/evaluate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "maxmargin/base/rng.hpp"
+#include "maxmargin/problem/kernel_quadratic.hpp"
+
+namespace maxmargin {
+namespace {
+
+/// A random problem whose blocks have all kinds of bounds and curvatures.
+DualQp made(Rng& rng, std::size_t rows_of_A) {
+  DualQp qp;
+  const std::size_t m = 3 + rng.below(20);
+  std::vector<double> values(m * 2);
+  for (double& value : values) value = rng.normal();
+  qp.K =
+      make_kernel_quadratic(Rbf{0.7}, std::make_shared<const Features>(Features::dense(2, values)));
+  for (std::size_t v = 0; v < m; ++v) {
+    qp.row.push_back(static_cast<Index>(v));
+    const double curvature = rng.uniform() < 0.5 ? 0 : rng.uniform(0.1, 2);
+    const bool open = curvature > 0 && rng.uniform() < 0.3;
+    qp.block.push_back({rng.uniform() < 0.5 ? 1.0 : -1.0, rng.normal(), -rng.uniform(),
+                        open ? infinity : rng.uniform(0.1, 2), curvature});
+  }
+  for (std::size_t r = 0; r < rows_of_A; ++r) {
+    qp.A.emplace_back(m);
+    for (std::size_t v = 0; v < m; ++v) qp.A[r][v] = qp.block[v].sign * (r == 0 ? 1 : rng.normal());
+    qp.d.push_back(0);
+  }
+  return qp;
+}
+
+double primal_at(const DualQp& qp, const std::vector<double>& a, const std::vector<double>& f,
+                 const std::vector<double>& lambda) {
+  double primal = 0;
+  for (std::size_t v = 0; v < qp.size(); ++v) {
+    double h = qp.block[v].sign * f[qp.row[v]];
+    primal += a[v] * h / 2;
+    for (std::size_t r = 0; r < qp.A.size(); ++r) h += qp.A[r][v] * lambda[r];
+    primal += qp.block[v].conjugate(-h);
+  }
+  for (std::size_t r = 0; r < qp.A.size(); ++r) primal += lambda[r] * qp.d[r];
+  return primal;
+}
+
+TEST(Evaluate, TheMultiplierMakesThePrimalSmallest) {
+  Rng rng(1);
+  const Threads threads(1);
+  for (int trial = 0; trial < 300; ++trial) {
+    DualQp qp = made(rng, 1);
+    std::vector<double> a(qp.size());
+    for (std::size_t v = 0; v < qp.size(); ++v)
+      a[v] = rng.uniform(qp.block[v].lower, std::min(qp.block[v].upper, 2.0));
+    // Whatever a is, d = A a makes it feasible.
+    for (std::size_t v = 0; v < qp.size(); ++v) qp.d[0] += qp.A[0][v] * a[v];
+    std::vector<double> f(qp.size());
+    qp.K->multiply(qp.coefficients(a), f, Precision::exact, threads);
+    const Evaluation result = evaluate(qp, a, f, {});
+    EXPECT_GE(result.gap, 0);
+    EXPECT_NEAR(result.primal - result.dual, result.gap, 1e-9 * (1 + std::abs(result.primal)));
+    EXPECT_NEAR(result.primal, primal_at(qp, a, f, result.lambda), 1e-9);
+    for (const double step : {1e-6, 1e-3, 0.1, 1.0})
+      for (const double side : {-1.0, 1.0})
+        EXPECT_GE(primal_at(qp, a, f, {result.lambda[0] + side * step}), result.primal - 1e-10)
+            << "trial " << trial << " step " << side * step;
+  }
+}
+
+TEST(Evaluate, WithSeveralRowsTheGapStaysABound) {
+  Rng rng(2);
+  const Threads threads(1);
+  for (int trial = 0; trial < 100; ++trial) {
+    DualQp qp = made(rng, 3);
+    std::vector<double> a(qp.size());
+    for (std::size_t v = 0; v < qp.size(); ++v)
+      a[v] = rng.uniform(qp.block[v].lower, std::min(qp.block[v].upper, 2.0));
+    for (std::size_t r = 0; r < 3; ++r)
+      for (std::size_t v = 0; v < qp.size(); ++v) qp.d[r] += qp.A[r][v] * a[v];
+    std::vector<double> f(qp.size());
+    qp.K->multiply(qp.coefficients(a), f, Precision::exact, threads);
+    const Evaluation result = evaluate(qp, a, f, {});
+    EXPECT_GE(result.gap, 0);
+    EXPECT_NEAR(result.primal - result.dual, result.gap, 1e-9 * (1 + std::abs(result.primal)));
+    EXPECT_LE(result.primal, primal_at(qp, a, f, {0, 0, 0}) + 1e-9);
+  }
+}
+
+TEST(Evaluate, HardMarginsAreScaledUntilTheyHold) {
+  // Two points at distance 2 on a line: w = 1, margin 1; a = 1/2 each is the optimum.
+  DualQp qp;
+  qp.K = make_kernel_quadratic(
+      Linear{}, std::make_shared<const Features>(Features::dense(1, std::vector<double>{-1, 1})));
+  qp.row = {0, 1};
+  qp.block = {{-1, -1, 0, infinity, 0}, {1, -1, 0, infinity, 0}};
+  qp.A = {{-1, 1}};
+  qp.d = {0};
+  const auto at = [&](double a) {
+    return evaluate(qp, std::vector<double>{a, a}, std::vector<double>{-2 * a, 2 * a}, {});
+  };
+  EXPECT_NEAR(at(0.5).gap, 0, 1e-15);
+  EXPECT_NEAR(at(0.5).primal, 0.5, 1e-15);
+  EXPECT_NEAR(at(0.25).primal, 0.5, 1e-15);  // scaled by 2
+  EXPECT_NEAR(at(0.25).dual, 0.375, 1e-15);
+  EXPECT_EQ(at(0).primal, infinity);
+}
+
+TEST(RelativeGap, IsThatOfTheStoppingRule) {
+  EXPECT_DOUBLE_EQ(relative_gap(3, 1), 1);
+  EXPECT_EQ(relative_gap(1, 1), 0);
+  EXPECT_EQ(relative_gap(infinity, 1), infinity);
+  EXPECT_DOUBLE_EQ(relative_gap(-1, -3), 1);
+}
+
+}  // namespace
+}  // namespace maxmargin
