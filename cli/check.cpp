@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "cli/exit_codes.hpp"
+#include "cli/file_name.hpp"
 #include "cli/help.hpp"
 #include "cli/kernel_options.hpp"
 #include "cli/output.hpp"
@@ -52,6 +53,7 @@ Json description_json(const Dataset& data, const Description& found) {
   for (const Index feature : found.constant_features)
     constant.push_back(feature_name(data, feature));
   object["constant_features"] = std::move(constant);
+  object["absent_features"] = found.absent_features;
   object["smallest_scale"] = {{"feature", feature_name(data, found.smallest_scale_feature)},
                               {"deviation", found.smallest_scale}};
   object["largest_scale"] = {{"feature", feature_name(data, found.largest_scale_feature)},
@@ -106,6 +108,9 @@ std::string show_description(const Dataset& data, const Description& found) {
       names.push_back(feature_name(data, feature));
     text += show_line("constant", show_counted(names.size(), "feature") + ": " + show_names(names));
   }
+  if (found.absent_features > 0)
+    text +=
+        show_line("absent", show_counted(found.absent_features, "feature") + " that no row has");
   if (found.largest_scale > 0)
     text += show_line("scale", fmt::format("deviations from {} (feature {}) to {} (feature {})",
                                            show_number(found.smallest_scale),
@@ -148,7 +153,9 @@ int run_check(const CheckArguments& arguments) {
   Mercer mercer;
   if (arguments.kernel.chosen()) {
     kernel = arguments.kernel.make(data.x, std::nullopt);
-    mercer = mercer_check(*kernel, data.x, mercer_rows, arguments.seed, threads);
+    mercer = naming(arguments.data, [&] {
+      return mercer_check(*kernel, data.x, mercer_rows, arguments.seed, threads);
+    });
   }
 
   if (arguments.json) {

@@ -20,7 +20,8 @@ double scaled_gamma(const Rows& rows, std::optional<ScalingKind> scaling) {
 }  // namespace
 
 KernelOptions::KernelOptions() {
-  fields_.describe_default(gamma, "scale: 1 / (features * variance); auto: 1 / features");
+  fields_.describe_default(gamma,
+                           "scale, which is 1 / (features * variance); auto is 1 / features");
 }
 
 void KernelOptions::add_to(CLI::App& app, std::string preset) {

@@ -8,31 +8,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/model/whole_file.hpp"
 
 namespace maxmargin::cli {
 namespace {
 
 std::string reason() { return std::strerror(errno); }
-
-/// Something that is no regular file, so that a rename would replace a device or a pipe.
-bool is_special(const std::string& path) {
-  struct stat status {};
-  return stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
-}
-
-std::string follow_links(const std::string& path) {
-  std::error_code code;
-  const auto target = std::filesystem::canonical(path, code);
-  return code ? path : target.string();
-}
-
-std::string folder_of(const std::string& path) {
-  const auto folder = std::filesystem::path(path).parent_path();
-  return folder.empty() ? "." : folder.string();
-}
 
 /// True: all of it was written; otherwise errno says why not.
 bool write_all(int descriptor, std::string_view text) {
@@ -69,25 +52,16 @@ bool is_terminal(int descriptor) {
 }
 
 void require_writable(const std::string& path) {
-  const auto refuse = [&](std::string_view what, std::string_view mend) {
-    throw Error(Fault::io, Place{path}, what, mend);
-  };
   if (path.empty() || path.starts_with('-'))
     throw Error(Fault::usage, fmt::format("'{}' is no name for an output file", path),
                 "give a file name behind -o (./-x for a name with a dash)");
-  if (is_special(path)) {
-    if (access(path.c_str(), W_OK) != 0)
-      refuse("cannot be written to: " + reason(), "choose another -o");
-    return;
-  }
-  std::error_code code;
-  if (std::filesystem::is_directory(path, code)) refuse("is a directory", "add a file name to -o");
-  const std::string folder = folder_of(follow_links(path));
-  if (!std::filesystem::is_directory(folder, code))
-    refuse(fmt::format("there is no directory '{}'", folder), "create it or choose another -o");
-  if (access(folder.c_str(), W_OK | X_OK) != 0)
-    refuse(fmt::format("cannot write into directory '{}': {}", folder, reason()),
-           "choose another -o");
+  struct stat status {};
+  const bool special =
+      stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+  // Opening a pipe would wait for its reader, so devices and pipes are only asked.
+  if (special && access(path.c_str(), W_OK) != 0)
+    throw Error(Fault::io, Place{path}, "cannot be written to: " + reason(), "choose another -o");
+  if (!special) WholeFile probe(path);
 }
 
 }  // namespace maxmargin::cli

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "cli/exit_codes.hpp"
+#include "cli/file_name.hpp"
 #include "cli/help.hpp"
 #include "cli/output.hpp"
 #include "cli/reading.hpp"
@@ -106,6 +107,48 @@ void require_same_features(const Model& model, const Dataset& batch, const std::
               "give the label column with --label NAME, or --label none if there is none");
 }
 
+/// A file and its first rows.
+struct Opened {
+  std::unique_ptr<Reader> reader;
+  Dataset first;
+};
+
+Opened open_data(const Model& model, const std::string& path, const ReadOptions& options,
+                 const Threads& threads) {
+  Opened opened;
+  opened.reader = std::make_unique<Reader>(path, options, threads);
+  opened.first = opened.reader->next(batch_rows(model.features));
+  require_same_features(model, opened.first, path);
+  return opened;
+}
+
+/// Opens the data as the command line and the model say. A table that has just the features of the
+/// model, and no labels, is recognised by its header.
+Opened open_data(const Model& model, PredictArguments& arguments, const Threads& threads) {
+  const bool may_lack_labels =
+      !arguments.reading.names_label() && arguments.data != "-" && !model.feature_names.empty();
+  arguments.reading.fill_in(model.options, ReadingOptions::File::another);
+  ReadOptions options = arguments.reading.make();
+  options.columns = model.features;
+  if (model.outcome == Outcome::number && options.labels == LabelKind::any)
+    options.labels = LabelKind::number;
+  try {
+    return open_data(model, arguments.data, options, threads);
+  } catch (const Error& error) {
+    if (!may_lack_labels || error.fault() == Fault::io) throw;
+    ReadOptions bare = options;
+    bare.labels = LabelKind::none;
+    bare.label_column.clear();
+    bare.weight_column.clear();
+    try {
+      return open_data(model, arguments.data, bare, threads);
+    } catch (const Error&) {
+      // What was wrong with the usual way of reading is the better message.
+    }
+    throw;
+  }
+}
+
 void predict_batch(const Model& model, const Predictor& predictor, const Printer& printer,
                    const Dataset& batch, const Threads& threads, Sink& sink, Scores& scores) {
   const bool as_it_is = model.scaling.factor.empty() && batch.x.columns() <= model.features;
@@ -131,23 +174,15 @@ int run_predict(PredictArguments& arguments) {
   arguments.reading.make();
   const Stopwatch watch;
   const Model model = load(arguments.model);
-  arguments.reading.fill_in(model.options);
-  ReadOptions options = arguments.reading.make();
-  options.columns = model.features;
-  if (model.outcome == Outcome::number && options.labels == LabelKind::any)
-    options.labels = LabelKind::number;
-
   const Threads threads(arguments.threads);
   const Predictor predictor(model);
   const Printer printer(model, arguments.decision_values);
-  Reader reader(arguments.data, options, threads);
+  auto [reader, batch] = open_data(model, arguments, threads);
   Sink sink(arguments);
   Scores scores(model);
-  const std::size_t target = batch_rows(model.features);
-  for (Dataset batch = reader.next(target); batch.rows() > 0; batch = reader.next(target)) {
-    require_same_features(model, batch, arguments.data);
-    predict_batch(model, predictor, printer, batch, threads, sink, scores);
-  }
+  for (; batch.rows() > 0; batch = reader->next(batch_rows(model.features)))
+    naming(arguments.data,
+           [&] { predict_batch(model, predictor, printer, batch, threads, sink, scores); });
   sink.commit();
 
   if (arguments.json) {

@@ -87,15 +87,16 @@ std::vector<std::pair<std::string, std::string>> ReadingOptions::given() const {
   return options;
 }
 
-void ReadingOptions::fill_in(const std::vector<std::pair<std::string, std::string>>& stored) {
-  const std::array<std::pair<const char*, std::string*>, 7> targets{
-      {{"format", &format_},
-       {"label", &label_},
-       {"labels", &label_file_},
-       {"base", &base_},
-       {"header", &header_},
-       {"weights", &weight_file_},
-       {"weight-column", &weight_column_}}};
+void ReadingOptions::fill_in(const std::vector<std::pair<std::string, std::string>>& stored,
+                             File file) {
+  std::vector<std::pair<std::string_view, std::string*>> targets{
+      {"label", &label_}, {"base", &base_}, {"weight-column", &weight_column_}};
+  if (file == File::trained_on) {
+    targets.emplace_back("format", &format_);
+    targets.emplace_back("header", &header_);
+    targets.emplace_back("labels", &label_file_);
+    targets.emplace_back("weights", &weight_file_);
+  }
   for (const auto& [name, value] : stored)
     for (const auto& [known, target] : targets)
       if (name == known && target->empty()) *target = value;

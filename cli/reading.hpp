@@ -19,9 +19,12 @@ class ReadingOptions {
   ReadOptions make() const;
 
   /// What was given, as (option name, value), to be kept in a model; and back: takes from a model's
-  /// options what the command line left open.
+  /// options what the command line left open: everything for the file it was trained on, for other
+  /// files what must be the same in them (first index, label and weight columns).
   std::vector<std::pair<std::string, std::string>> given() const;
-  void fill_in(const std::vector<std::pair<std::string, std::string>>& stored);
+  enum class File { trained_on, another };
+  void fill_in(const std::vector<std::pair<std::string, std::string>>& stored, File file);
+  bool names_label() const { return !label_.empty(); }
 
  private:
   std::string format_, label_, label_file_, base_, header_, weight_file_, weight_column_;

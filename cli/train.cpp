@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "cli/exit_codes.hpp"
+#include "cli/file_name.hpp"
 #include "cli/help.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
@@ -31,16 +32,15 @@ Trained train_watched(Dataset data, const TrainArguments& arguments, const Train
   const StopRequest stop;
   ProgressLine line(options.stop, arguments.json || arguments.quiet ? ProgressLine::Show::no
                                                                     : ProgressLine::Show::yes);
-  const Stopwatch watch;
-  return train(std::move(data), options, threads, [&](const Progress& progress) {
+  const Observer observer = [&](const Progress& progress) {
     if (stop.made()) {
       line.stopping();
       return Control::cancel;
     }
     line.update(progress);
-    // The limit is one for all machines together; a solver knows only its own run.
-    return watch.seconds() > arguments.seconds ? Control::finish : Control::proceed;
-  });
+    return Control::proceed;
+  };
+  return naming(arguments.data, [&] { return train(std::move(data), options, threads, observer); });
 }
 
 Json train_json(const TrainArguments& arguments, const ReadData& read, const TrainOptions& options,
@@ -123,7 +123,7 @@ int run_train(TrainArguments& arguments) {
   read.density = density(data.x);
   read.seconds = watch.seconds();
 
-  const TrainOptions options = arguments.options(data);
+  const TrainOptions options = naming(arguments.data, [&] { return arguments.options(data); });
   if (!options.scaling && !arguments.quiet && !std::holds_alternative<Precomputed>(options.kernel))
     if (const std::string advice = scale_warning(data); !advice.empty()) warn(advice);
 

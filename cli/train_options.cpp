@@ -83,7 +83,7 @@ void TrainArguments::add_stopping(CLI::App& app) {
         stop_.relative_gap = parse_number("--gap", text, positive);
       });
   add("--time-limit", "TIME", "end after 60s, 500ms, 2m, 1h with the best model so far",
-      [this](const std::string& text) { seconds = parse_seconds("--time-limit", text); });
+      [this](const std::string& text) { stop_.seconds = parse_seconds("--time-limit", text); });
   add("--max-iterations", "N", "end after so many iterations of one machine",
       [this](const std::string& text) {
         stop_.iterations = parse_count("--max-iterations", text, 1, UINT64_MAX);
@@ -166,7 +166,6 @@ TrainOptions TrainArguments::options(const Dataset& read) const {
   options.scaling = scaling(read.x);
   options.kernel = kernel_.make(read.x, options.scaling);
   options.stop = stop_;
-  options.stop.seconds = seconds;
   options.solver = solver_;
   options.memory_bytes = memory_;
   options.seed = seed_;

@@ -27,7 +27,6 @@ class TrainArguments {
   std::string data, model;
   int threads = 0;
   bool json = false, quiet = false;
-  double seconds = infinity;  ///< of training
 
   std::optional<ScalingKind> scaling(const Rows& rows) const;
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/exit_codes.hpp"
+#include "cli/file_name.hpp"
 #include "cli/help.hpp"
 #include "cli/output.hpp"
 #include "cli/reading.hpp"
@@ -25,9 +26,9 @@ struct VerifyArguments {
   ReadingOptions reading;
 };
 
-Json verify_json(const Model& model, const std::vector<Verified>& found, bool holds, bool same_data,
+Json verify_json(const Model& model, const std::vector<Verified>& found, bool holds,
                  double seconds) {
-  Json object{{"holds", holds}, {"same_data", same_data}, {"seconds", seconds}};
+  Json object{{"holds", holds}, {"seconds", seconds}};
   object["machines"] = Json::array();
   for (std::size_t m = 0; m < found.size(); ++m) {
     Json stored = machine_json(model, model.machines[m]);
@@ -61,7 +62,7 @@ std::string verify_table(const Model& model, const std::vector<Verified>& found)
 int run_verify(VerifyArguments& arguments) {
   arguments.reading.make();
   const Model model = load(arguments.model);
-  arguments.reading.fill_in(model.options);
+  arguments.reading.fill_in(model.options, ReadingOptions::File::trained_on);
   ReadOptions options = arguments.reading.make();
   options.columns = model.features;
   if (model.outcome == Outcome::number && options.labels == LabelKind::any)
@@ -70,12 +71,12 @@ int run_verify(VerifyArguments& arguments) {
   const Dataset data = read(arguments.data, options, threads);
 
   const Stopwatch watch;
-  const bool same_data = content_hash(data) == model.data_hash;
-  const std::vector<Verified> found = verify(model, data, threads);
+  const std::vector<Verified> found =
+      naming(arguments.data, [&] { return verify(model, data, threads); });
   const bool holds =
       std::ranges::all_of(found, [](const Verified& machine) { return machine.holds; });
   if (arguments.json) {
-    print_json(verify_json(model, found, holds, same_data, watch.seconds()));
+    print_json(verify_json(model, found, holds, watch.seconds()));
   } else {
     std::string text = verify_table(model, found);
     for (std::size_t m = 0; m < found.size(); ++m)
@@ -85,7 +86,6 @@ int run_verify(VerifyArguments& arguments) {
         "{} in {}\n",
         holds ? "the certificate holds, recomputed" : "the certificate does NOT hold, recomputed",
         show_seconds(watch.seconds()));
-    if (!same_data) text += "this is not the data that the model was trained on\n";
     print(text);
   }
   return holds ? exit_ok : exit_not_converged;
