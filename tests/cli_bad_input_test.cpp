@@ -87,7 +87,7 @@ TEST_F(CliBadInput, FilesThatAreNotThere) {
 
 TEST_F(CliBadInput, AnUnwritablePathIsNoticedBeforeTheWork) {
   write("d", "this is not data, which nobody should get to see");
-  for (const std::string target : {"no/such/folder/m", ".", "/proc/m"}) {
+  for (const std::string target : {"no/such/folder/m", ".", "d/m", "/proc/m"}) {
     const Finished finished = run({"train", "d", "-o", target});
     EXPECT_EQ(finished.code, 6) << target << finished.err;
     EXPECT_EQ(count_lines(finished.err), 1u);

@@ -36,7 +36,7 @@ TEST_F(CliStopping, ATimeLimitEndsWithAModel) {
   arguments.insert(arguments.end(), {"--time-limit", "100ms"});
   const Finished finished = run(arguments);
   ASSERT_EQ(finished.code, 5) << finished.err;
-  EXPECT_EQ(finished.json()["ended"], "time-limit");
+  EXPECT_EQ(finished.json()["ended"], "time limit");
   expect_honest_model(finished);
 }
 
