@@ -51,14 +51,14 @@ Features made(Shape shape, std::size_t rows, std::uint64_t seed) {
   return features;
 }
 
-/// Every kernel of the list that has a form, with parameters that suit the data.
-std::vector<Kernel> kernels(double width) {
+/// Kernels of every form, with parameters that suit distances of `width` and products of `product`.
+std::vector<Kernel> kernels(double width, double product) {
   return {Linear{},
-          Polynomial{1 / width, 3, 1},
-          Polynomial{1 / width, 7, 0.5},
+          Polynomial{1 / product, 3, 1},
+          Polynomial{1 / product, 7, 0.5},
           Rbf{1 / width},
           Rbf{40 / width},
-          Sigmoid{1 / width, -0.5},
+          Sigmoid{1 / product, -0.5},
           Laplacian{1 / width},
           ChiSquared{1 / width},
           DistanceRbf{1 / std::sqrt(width), Distance::euclidean},
@@ -90,7 +90,8 @@ TEST(Engine, ValuesAgreeWithThePlainDefinition) {
     const Features left = made(shape, 70, 2);
     std::vector<Index> which(left.count());
     std::iota(which.begin(), which.end(), 0);
-    for (const Kernel& kernel : kernels(shape == Shape::wide ? 60 : 37)) {
+    for (const Kernel& kernel :
+         kernels(shape == Shape::wide ? 60 : 37, shape == Shape::far ? 37e6 : 37)) {
       const auto engine = make_engine(kernel, columns);
       const std::size_t begin = 5, count = columns.count() - 9;
       std::vector<float> out(which.size() * count);
@@ -117,7 +118,7 @@ TEST(Engine, ValuesDoNotDependOnTheCut) {
     const Features rows = made(shape, 150, 3);
     std::vector<Index> which(100);
     std::iota(which.begin(), which.end(), 7);
-    for (const Kernel& kernel : kernels(37)) {
+    for (const Kernel& kernel : kernels(37, shape == Shape::far ? 37e6 : 37)) {
       const auto engine = make_engine(kernel, rows);
       std::vector<float> whole(which.size() * rows.count());
       engine->block(rows, which, 0, rows.count(), whole.data(), rows.count());
