@@ -21,6 +21,7 @@ class DenseQuadratic : public Quadratic {
   std::size_t size() const override { return size_; }
   std::span<const double> diagonal() const override { return diagonal_; }
   Definite definite() const override { return Definite::yes; }
+  std::size_t bytes() const override { return values_.size() * sizeof(double); }
   double value_cost() const override { return 1; }
 
   void rows(std::span<const Index> which, std::size_t begin, std::size_t count,

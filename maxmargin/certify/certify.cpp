@@ -11,7 +11,7 @@ namespace maxmargin {
 namespace {
 
 // The deviation of a float kernel value from the true one, relative to the largest.
-constexpr double float_deviation = 1e-7;
+constexpr double float_deviation = 5e-8;
 constexpr double double_deviation = 1e-15;
 
 double expected_rounding(std::span<const double> beta, std::span<const double> diagonal,

@@ -40,6 +40,8 @@ class KernelQuadratic final : public Quadratic {
  public:
   KernelQuadratic(const Kernel& kernel, std::shared_ptr<const Features> rows)
       : kernel_(kernel),
+        // Nobody else holds these rows: they count as this matrix's own.
+        own_bytes_(rows.use_count() == 1 ? rows->bytes() : 0),
         rows_(std::move(rows)),
         engine_(make_engine(kernel, *rows_)),
         diagonal_(checked_diagonal(self_values(kernel, *rows_))) {}
@@ -47,6 +49,7 @@ class KernelQuadratic final : public Quadratic {
   std::size_t size() const override { return rows_->count(); }
   std::span<const double> diagonal() const override { return diagonal_; }
   Definite definite() const override { return maxmargin::definite(kernel_); }
+  std::size_t bytes() const override { return engine_->bytes() + own_bytes_; }
   double value_cost() const override { return engine_->value_cost(); }
 
   void rows(std::span<const Index> which, std::size_t begin, std::size_t count,
@@ -109,6 +112,7 @@ class KernelQuadratic final : public Quadratic {
   }
 
   Kernel kernel_;
+  std::size_t own_bytes_;
   std::shared_ptr<const Features> rows_;
   std::unique_ptr<Engine> engine_;
   std::vector<double> diagonal_;
@@ -135,6 +139,7 @@ class PrecomputedQuadratic final : public Quadratic {
   std::size_t size() const override { return points_.size(); }
   std::span<const double> diagonal() const override { return diagonal_; }
   Definite definite() const override { return definite_; }
+  std::size_t bytes() const override { return 0; }
   double value_cost() const override { return 1; }
 
   void rows(std::span<const Index> which, std::size_t begin, std::size_t count,

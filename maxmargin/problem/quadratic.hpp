@@ -29,6 +29,9 @@ class Quadratic {
   virtual void rows(std::span<const Index> which, std::size_t begin, std::size_t count,
                     std::span<float* const> out, const Threads& threads) const = 0;
 
+  /// Memory it holds for itself: it comes out of the budget that a solver has.
+  virtual std::size_t bytes() const = 0;
+
   /// Roughly the nanoseconds that one value of a row takes on one core: decides what is worth
   /// keeping.
   virtual double value_cost() const = 0;

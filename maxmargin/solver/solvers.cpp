@@ -1,5 +1,7 @@
 #include "maxmargin/solver/solvers.hpp"
 
+#include <algorithm>
+
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/base/error.hpp"
 
@@ -8,7 +10,7 @@ namespace {
 
 // Asked for a violation within so many deviations of the rounding of float kernel values, the
 // answer is judged, and if need be improved, with kernel values in double.
-constexpr double rounding_margin = 20;
+constexpr double rounding_margin = 4;
 constexpr int most_refinements = 6;
 
 const Stop& stop_of(const Solver& solver) {
@@ -64,10 +66,11 @@ Certified solve(const DualQp& qp, const Solver& solver, const Threads& threads,
   return best;
 }
 
-Choice choose_solver(const DualQp&, const Stop& stop, std::size_t memory_bytes) {
+Choice choose_solver(const DualQp& qp, const Stop& stop, std::size_t memory_bytes) {
   Smo smo;
   smo.stop = stop;
-  smo.cache_bytes = memory_bytes;
+  // A shrunk problem has a matrix of its own for a while.
+  smo.cache_bytes = memory_bytes - std::min(memory_bytes, 2 * qp.K->bytes());
   return {smo, "exact kernel machine with one equality row"};
 }
 
