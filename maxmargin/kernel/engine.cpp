@@ -153,6 +153,11 @@ std::unique_ptr<Engine> make_form_engine(const Form& form, const Rows& columns) 
     const double unit = common_unit(summation, columns, extent);
     const double units =
         unit > 0 ? extent.norm / (unit * unit) : std::numeric_limits<double>::infinity();
+    const bool is_binary = extent.smallest == extent.largest && unit == extent.largest;
+    if (is_binary && 2 * units <= 255 && summation.is_euclidean() &&
+        std::holds_alternative<Decay>(form.map))
+      return make_panel_engine<std::uint8_t>(form, columns, unit, LeftSide::listed,
+                                             (255 - units) * unit * unit);
     if (4 * units < 0x1p24)
       return make_panel_engine<float>(form, columns, unit, side, 0x1p22 * unit * unit);
     if (4 * units < 0x1p31 && (trust == 0 || side == LeftSide::listed))

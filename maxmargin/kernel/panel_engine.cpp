@@ -30,6 +30,7 @@ class PanelEngine final : public Engine {
   using Sum = typename SumOf<T>::type;
   static constexpr std::size_t width = panel_width<T>;
   static constexpr bool in_pairs = std::is_same_v<T, std::int16_t>;
+  static constexpr bool is_binary = std::is_same_v<T, std::uint8_t>;
   static constexpr std::size_t features_a_slot = in_pairs ? 2 : 1;
 
  public:
@@ -97,9 +98,18 @@ class PanelEngine final : public Engine {
     } else {
       double units = value;
       if (unit_ != 0 && !whole_units(value, unit_, units)) return false;
+      if (is_binary && units != 1) return false;
       result = static_cast<Sum>(units);
       return true;
     }
+  }
+
+  /// Sums of bytes are taken modulo 256; a row whose sum does not fit is not trusted anyway.
+  static Sum whole_sum(double base) {
+    if constexpr (is_binary)
+      return static_cast<Sum>(static_cast<std::uint64_t>(base));
+    else
+      return static_cast<Sum>(base);
   }
 
   void pack(std::size_t c) {
@@ -115,7 +125,7 @@ class PanelEngine final : public Engine {
             number % features_a_slot] = static_cast<T>(value);
       base += summation_.alone(static_cast<double>(value));
     });
-    base_[c] = static_cast<Sum>(base);
+    base_[c] = whole_sum(base);
   }
 
   PreparedRows<T> prepare(const Rows& left, std::span<const Index> which) const {
@@ -151,7 +161,7 @@ class PanelEngine final : public Engine {
       }
     });
     rows.offsets.push_back(rows.features.size());
-    rows.base[r] = static_cast<Sum>(base);
+    rows.base[r] = whole_sum(base);
     return fits && norm <= trusted_norm_;
   }
 
@@ -175,15 +185,15 @@ class PanelEngine final : public Engine {
     for (std::size_t r = 0; r < rows.base.size(); r += rows_at_once) {
       const std::size_t some = std::min(rows_at_once, rows.base.size() - r);
       multiply(rows, r, some, packed_.data() + panel * panel_size_, sums);
-      const Finish<Sum> finish{static_cast<Sum>(summation_.factor), scale(), rows.base.data() + r,
-                               base_.data() + panel * width};
+      const Finish<Sum> finish{static_cast<Sum>(static_cast<int>(summation_.factor)), scale(),
+                               rows.base.data() + r, base_.data() + panel * width};
       finish_sums<Sum>(form_.map, finish, sums, width, some, first, count, out + r, at);
     }
   }
 
   void multiply(const PreparedRows<T>& rows, std::size_t from, std::size_t count, const T* panel,
                 Sum* sums) const {
-    if constexpr (!in_pairs) {
+    if constexpr (!in_pairs && !is_binary) {
       if (side_ == LeftSide::dense)
         return dense_sums<T>(panel, rows.dense.data() + from * slots_, count, slots_, sums);
     }
@@ -237,11 +247,14 @@ std::unique_ptr<Engine> make_panel_engine(const Form& form, const Rows& columns,
 
 template std::size_t panel_bytes<float>(std::size_t, std::size_t);
 template std::size_t panel_bytes<double>(std::size_t, std::size_t);
+template std::size_t panel_bytes<std::uint8_t>(std::size_t, std::size_t);
 template std::size_t panel_bytes<std::int16_t>(std::size_t, std::size_t);
 template std::unique_ptr<Engine> make_panel_engine<float>(const Form&, const Rows&, double,
                                                           LeftSide, double);
 template std::unique_ptr<Engine> make_panel_engine<double>(const Form&, const Rows&, double,
                                                            LeftSide, double);
+template std::unique_ptr<Engine> make_panel_engine<std::uint8_t>(const Form&, const Rows&, double,
+                                                                 LeftSide, double);
 template std::unique_ptr<Engine> make_panel_engine<std::int16_t>(const Form&, const Rows&, double,
                                                                  LeftSide, double);
 

@@ -29,7 +29,8 @@ struct SumOf<std::int16_t> {
   using type = std::int32_t;
 };
 
-/// A row as the list of its non-zeros; int16 rows list pairs of features (low half first).
+/// A row as the list of its non-zeros; int16 rows list pairs of features (low half first), and rows
+/// of bytes are binary, so that the values are all 1 and not looked at.
 template <class T>
 struct ListedRow {
   const std::uint32_t* feature;
@@ -39,7 +40,7 @@ struct ListedRow {
 
 /// sums[r * width + c] = sum over the listed features j of row r of t(z_j, x_j) - t(z_j, 0),
 /// z = row c of the panel; t is the term of the pairing. squared_euclidean is summed as dot.
-/// Int16 knows dot only.
+/// Int16 and bytes know dot only; sums of bytes are taken modulo 256.
 template <class T>
 void list_sums(Pairing pairing, const T* panel, std::span<const ListedRow<T>> rows,
                typename SumOf<T>::type* sums);
@@ -58,6 +59,7 @@ struct Finish {
   const Sum* row_base;
   const Sum* column_base;
 };
+/// Sums of bytes know only exp(-rate s) of whole numbers s from 0 to 255.
 template <class Sum>
 void finish_sums(const Map& map, const Finish<Sum>& finish, const Sum* sums, std::size_t width,
                  std::size_t rows, std::size_t first, std::size_t count, float* const* out,
