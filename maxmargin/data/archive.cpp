@@ -1,5 +1,6 @@
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <exception>
@@ -140,11 +141,18 @@ class ZstdSource final : public Unpacker {
       if (in_.size == 0 && !inside_frame_) return;
       ZSTD_outBuffer out{output.data(), output.size(), size};
       const std::size_t state = ZSTD_decompressStream(context_.get(), &out, &in_);
-      if (ZSTD_isError(state)) damaged(name(), "zstd", ZSTD_getErrorName(state));
+      if (ZSTD_isError(state)) fail(state);
       inside_frame_ = state != 0;
       if (in_.size == 0 && out.pos == size && inside_frame_) truncated(name(), "zstd");
       size = out.pos;
     }
+  }
+
+  [[noreturn]] void fail(std::size_t state) {
+    if (ZSTD_getErrorCode(state) == ZSTD_error_frameParameter_windowTooLarge)
+      throw Error(Fault::data, {name(), 0, 0}, "the zstd archive needs more than 128 MB to unpack",
+                  "pack it again without --long or --ultra");
+    damaged(name(), "zstd", ZSTD_getErrorName(state));
   }
 
   struct Free {

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t most_dimensions = 8;
 constexpr std::uint64_t most_columns = 0xfffffffe;
 // Values looked at to choose between dense and sparse rows, and held at a time.
-constexpr std::size_t values_at_a_time = std::size_t{1} << 20;
+constexpr std::size_t values_at_a_time = std::size_t{1} << 19;
 
 struct IdxHeader {
   unsigned kind = 0;
@@ -191,8 +191,7 @@ class IdxReader final : public RowReader {
                                                  std::count(values_.begin(), values_.end(), 0.0));
       builder_.emplace(images_.name(), 2 * nonzeros < values_.size(), header.columns);
     }
-    for (std::size_t i = 0; i < rows; ++i)
-      builder_->features().append({values_.data() + i * header.columns, header.columns});
+    append_rows(rows);
     if (labels_) {
       labels_->read(rows, values_);
       builder_->labels().append({values_.data(), rows});
@@ -206,6 +205,30 @@ class IdxReader final : public RowReader {
   Dataset take() override { return builder_ ? builder_->take() : Dataset{}; }
 
  private:
+  /// Appends the rows in `values_`.
+  void append_rows(std::size_t rows) {
+    Rows view;
+    view.count = rows;
+    view.columns = images_.header().columns;
+    view.doubles = values_.data();
+    if (builder_->features().is_sparse()) {
+      start_.resize(rows + 1);
+      index_.resize(values_.size());
+      std::uint64_t size = 0;
+      for (std::size_t i = 0, k = 0; i < rows; ++i) {
+        for (std::size_t j = 0; j < view.columns; ++j, ++k) {
+          index_[size] = static_cast<Index>(j);
+          values_[size] = values_[k];
+          size += values_[k] != 0;
+        }
+        start_[i + 1] = size;
+      }
+      view.start = start_.data();
+      view.index = index_.data();
+    }
+    builder_->features().append(view);
+  }
+
   void open_labels(const std::string& file) {
     labels_.emplace(open_source(file));
     const IdxHeader& header = labels_->header();
@@ -223,6 +246,8 @@ class IdxReader final : public RowReader {
   std::optional<IdxValues> labels_;
   std::optional<DatasetBuilder> builder_;
   Buffer<double> values_;
+  Buffer<std::uint64_t> start_;
+  Buffer<Index> index_;
   std::size_t done_ = 0;
 };
 

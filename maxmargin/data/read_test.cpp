@@ -89,6 +89,12 @@ TEST(Read, BrokenArchivesAreNamed) {
     EXPECT_THROW(parse(damaged), Error);
     EXPECT_THROW(parse(packed + "garbage behind it"), Error);
   }
+  try {
+    parse(std::string("\x28\xb5\x2f\xfd\0\xa8\1\0\0\0", 10));  // a window of 2 GB
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("--long"), std::string::npos) << error.what();
+  }
   for (const std::string& other : {std::string("BZh91AY&SY"), std::string("PK\x03\x04zip"),
                                    std::string("\xfd"
                                                "7zXZ\0xz",
