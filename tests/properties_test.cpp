@@ -72,6 +72,7 @@ struct NamedTask {
   std::string name;
   Task task;
 };
+void PrintTo(const NamedTask& task, std::ostream* out) { *out << task.name; }
 
 std::vector<NamedTask> tasks() {
   return {{"svc", Svc{.cost = 3, .class_weights = {{"1", 2.0}}}},
