@@ -30,6 +30,15 @@ int usable_cores() {
 // a solver are shorter than a wake-up.
 constexpr int looks_before_sleep = 4000;
 
+/// Tells the processor that this is a loop that waits.
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
 }  // namespace
 
 struct Threads::Crew {
@@ -37,38 +46,41 @@ struct Threads::Crew {
   std::mutex mutex;
   std::condition_variable wake;
   std::atomic<std::size_t> round{0};
-  std::atomic<int> busy{0};
+  // A worker enters a round only while it is open, and the caller waits only for those inside: one
+  // that wakes up too late holds nobody up. Either the caller, having closed the round, sees the
+  // worker inside, or the worker sees that the round is closed.
+  std::atomic<bool> open{false};
+  std::atomic<int> inside{0};
+  std::atomic<bool> ending{false};
   std::atomic<std::size_t> next{0};
   std::size_t tasks = 0;
   const std::function<void(std::size_t)>* task = nullptr;
   std::exception_ptr failure;
-  bool ending = false;
 
   void work() {
-    for (std::size_t mine; (mine = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) {
+    for (std::size_t mine; (mine = next.fetch_add(1)) < tasks;) {
       try {
         (*task)(mine);
       } catch (...) {
         const std::lock_guard lock(mutex);
         if (!failure) failure = std::current_exception();
-        next.store(tasks, std::memory_order_relaxed);
+        next.store(tasks);
       }
     }
   }
 
   void live() {
     std::size_t seen = 0;
-    while (true) {
-      for (int look = 0; look < looks_before_sleep && round.load() == seen; ++look)
-        __builtin_ia32_pause();
+    while (!ending.load()) {
+      for (int look = 0; look < looks_before_sleep && round.load() == seen; ++look) relax();
       if (round.load() == seen) {
         std::unique_lock lock(mutex);
         wake.wait(lock, [&] { return round.load() != seen; });
       }
       seen = round.load();
-      if (ending) return;
-      work();
-      busy.fetch_sub(1);
+      inside.fetch_add(1);
+      if (open.load()) work();
+      inside.fetch_sub(1);
     }
   }
 
@@ -87,7 +99,7 @@ Threads::Threads(int count) : crew_(std::make_unique<Crew>()) {
 }
 
 Threads::~Threads() {
-  crew_->ending = true;
+  crew_->ending.store(true);
   crew_->begin_round();
   for (auto& worker : crew_->workers) worker.join();
 }
@@ -103,12 +115,13 @@ void Threads::run(std::size_t tasks, const std::function<void(std::size_t)>& tas
   crew_->tasks = tasks;
   crew_->failure = nullptr;
   crew_->next.store(0);
-  crew_->busy.store(static_cast<int>(crew_->workers.size()));
+  crew_->open.store(true);
   crew_->begin_round();
   crew_->work();
-  for (int look = 0; crew_->busy.load() > 0; ++look) {
+  crew_->open.store(false);
+  for (int look = 0; crew_->inside.load() > 0; ++look) {
     if (look < looks_before_sleep)
-      __builtin_ia32_pause();
+      relax();
     else
       std::this_thread::yield();
   }
