@@ -23,6 +23,7 @@ constexpr std::size_t steps_per_variable = 100;
 constexpr std::size_t iterations_between_shrinks = 10;
 constexpr double worth_shrinking = 0.7;
 constexpr std::size_t columns_per_task = 4096;
+constexpr double gathering_cost = 3;  // nanoseconds
 // So many outer iterations without a decrease that a double can show, and the run has stalled.
 constexpr int patience = 20;
 // A hard margin below this share of the data's radius is none.
@@ -224,8 +225,10 @@ class Outer {
       place[k] = static_cast<Index>(
           std::lower_bound(points.begin(), points.end(), active_.point[set[k]]) - points.begin());
 
+    // Picking values out of many long rows takes about as long as computing simple ones.
+    const bool cheap = active_.K->value_cost() < gathering_cost;
     for (std::size_t p = 0; p < points.size(); ++p)
-      if (!cache_.holds(points[p])) missing.push_back(static_cast<Index>(p));
+      if (cheap || !cache_.holds(points[p])) missing.push_back(static_cast<Index>(p));
     std::vector<float> computed(missing.size() * points.size());
     std::vector<float*> row_of(points.size(), nullptr);
     for (std::size_t k = 0; k < missing.size(); ++k)
