@@ -12,7 +12,7 @@
 #include <fstream>
 #include <limits>
 
-#include "maxmargin/model/sample_model.hpp"
+#include "tests/sample_model.hpp"
 
 namespace maxmargin {
 namespace {

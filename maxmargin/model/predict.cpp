@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "maxmargin/kernel/engine.hpp"
 #include "maxmargin/model/mixture.hpp"
@@ -19,9 +20,40 @@ constexpr std::size_t tile_columns = 1024;
 
 // Decision values nearer to zero than this are computed again in double ...
 constexpr double near_zero = 1e-4;
-// ... and those that the error of float kernel values, about 1e-7 of each and independent of one
-// another, may have moved across it.
+// ... and those that the error of float kernel values, about 1e-7 of their size and independent of
+// one another, may have moved across it.
 constexpr double float_error = 2e-7;
+
+std::optional<Form> form_of(const Kernel& kernel) {
+  return std::visit(
+      [](const auto& chosen) -> std::optional<Form> {
+        if constexpr (requires { chosen.form(); }) return chosen.form();
+        return std::nullopt;
+      },
+      kernel);
+}
+
+double largest_self_value(const Kernel& kernel, const Rows& rows) {
+  double most = 0;
+  for (const double value : self_values(kernel, rows)) most = std::max(most, std::abs(value));
+  return most;
+}
+
+/// What the error of a row's kernel values is relative to, besides their own size. A kernel of dot
+/// products may be small where its parts are not: x'z = 0 has the rounding of |x||z|. Then it is
+/// sqrt(K(x,x) K(z,z)), where `self` is the largest K(z,z); for tanh it is 1.
+std::vector<double> error_scales(const Kernel& kernel, const Rows& rows, double self) {
+  const auto form = form_of(kernel);
+  std::vector<double> scales(rows.count, 0.0);
+  if (!form || form->pairing != Pairing::dot) return scales;
+  if (std::holds_alternative<HyperbolicTangent>(form->map)) {
+    std::ranges::fill(scales, 1.0);
+    return scales;
+  }
+  scales = self_values(kernel, rows);
+  for (double& scale : scales) scale = std::sqrt(std::abs(scale) * self);
+  return scales;
+}
 
 void check_kernel(const Kernel& kernel) {
   std::visit(
@@ -38,13 +70,8 @@ void check_kernel(const Kernel& kernel) {
 }
 
 void check_values(const Kernel& kernel, const Rows& rows) {
-  const bool needed = std::visit(
-      [](const auto& chosen) {
-        if constexpr (requires { chosen.form(); }) return chosen.form().needs_non_negative();
-        return false;
-      },
-      kernel);
-  if (!needed) return;
+  const auto form = form_of(kernel);
+  if (!form || !form->needs_non_negative()) return;
   for (std::size_t i = 0; i < rows.count; ++i)
     rows.for_each(i, [&](Index feature, double value) {
       if (value < 0)
@@ -103,6 +130,7 @@ struct Predictor::Packed {
   Features reordered;  ///< support vectors in the mixture's order, if that is not the model's
   std::unique_ptr<Engine> engine;
   std::vector<std::uint64_t> matrix_column;  ///< precomputed kernel: the feature of each position
+  double self = 0;  ///< largest K(z, z) of a support vector, if the kernel is of products
 
   /// Kernel values of rows `which` with the positions [begin, begin + count).
   void exact_tile(const Rows& rows, std::span<const Index> which, std::size_t begin,
@@ -116,8 +144,8 @@ struct Predictor::Packed {
     }
   }
 
-  /// Sums of all machines for some rows, with float kernel values; `reach` gets each row's largest
-  /// |K|.
+  /// Sums of all machines for some rows, with float kernel values; `reach` rises to each row's
+  /// largest |K|.
   void fast_sums(const Rows& rows, std::span<const Index> which, double* sums,
                  std::span<double> reach) const {
     const std::size_t size = mixture->order().size();
@@ -148,6 +176,9 @@ Predictor::Predictor(const Model& model) : model_(model), packed_(std::make_uniq
   if (packed_->weights) return;
   packed_->mixture = std::make_unique<Mixture>(model);
   const auto order = packed_->mixture->order();
+  const auto form = form_of(model.kernel);
+  if (form && form->pairing == Pairing::dot)
+    packed_->self = largest_self_value(model.kernel, model.support);
   if (std::holds_alternative<Precomputed>(model.kernel)) {
     for (const Index vector : order) packed_->matrix_column.push_back(model.support_row[vector]);
     return;
@@ -245,7 +276,8 @@ void Predictor::evaluate(const Rows& rows, std::size_t begin, std::span<double> 
     packed_->exact_sums(rows, which, values.data());
     return set_bias(count, values.data());
   }
-  std::vector<double> reach(count, 0.0);
+  std::vector<double> reach =
+      error_scales(model_.kernel, rows.slice(begin, begin + count), packed_->self);
   packed_->fast_sums(rows, which, values.data(), reach);
   set_bias(count, values.data());
 

@@ -4,8 +4,8 @@
 
 #include "maxmargin/kernel/engine.hpp"
 #include "maxmargin/model/mixture.hpp"
-#include "maxmargin/model/sample_model.hpp"
 #include "maxmargin/model/tile_product.hpp"
+#include "tests/sample_model.hpp"
 
 namespace maxmargin {
 namespace {

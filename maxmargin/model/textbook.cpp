@@ -9,6 +9,8 @@ namespace {
 
 // A dual variable this near to a bound, relative to the length of its interval, is at the bound.
 constexpr double at_bound = 1e-9;
+// The error of a float kernel value, relative to the largest.
+constexpr double float_error = 1e-7;
 
 [[noreturn]] void throw_option(const std::string& what) {
   throw Error(Fault::data, "the options in this model " + what,
@@ -86,9 +88,11 @@ class Point {
 
 class Examiner {
  public:
-  Examiner(const Formulation& formulation, const std::map<Index, double>& beta, const double* bias)
+  Examiner(const Formulation& formulation, const std::map<Index, double>& beta, const double* bias,
+           double largest_kernel)
       : formulation_(formulation),
         beta_(beta),
+        largest_kernel_(largest_kernel),
         has_bias_(bias != nullptr),
         bias_(bias == nullptr ? 0 : *bias) {}
 
@@ -103,8 +107,10 @@ class Examiner {
       squared_norm_ += coefficient * found->g;
       sum_beta_ += coefficient;
       sum_size_ += std::abs(coefficient);
+      sum_squares_ += coefficient * coefficient;
       largest_beta_ = std::max(largest_beta_, std::abs(coefficient));
     }
+    result_.blur = float_error * std::sqrt(sum_squares_) * largest_kernel_;
     for (auto begin = rows.begin(); begin != rows.end();) {
       auto end = begin;
       while (end != rows.end() && end->point == begin->point) ++end;
@@ -123,6 +129,12 @@ class Examiner {
     return found == beta_.end() ? 0 : found->second;
   }
 
+  /// price * max(0, excess)
+  void add_hinge(double price, double excess) {
+    loss_ += price * std::max(0.0, excess);
+    if (excess > -result_.blur) price_at_stake_ += price;
+  }
+
   void add_loss(const SeenRow& row) {
     const double f = row.g + bias_;
     const double price = formulation_.cost * row.weight;
@@ -130,16 +142,15 @@ class Examiner {
     weights_ += row.weight;
     switch (formulation_.kind) {
       case Formulation::Kind::svc:
-        loss_ += price * std::max(0.0, 1 - row.target * f);
+        add_hinge(price, 1 - row.target * f);
         smallest_margin_ = std::min(smallest_margin_, row.target * f);
         break;
       case Formulation::Kind::svr:
-        loss_ +=
-            price * (formulation_.under * std::max(0.0, row.target - f - formulation_.epsilon) +
-                     formulation_.over * std::max(0.0, f - row.target - formulation_.epsilon));
+        add_hinge(price * formulation_.under, row.target - f - formulation_.epsilon);
+        add_hinge(price * formulation_.over, f - row.target - formulation_.epsilon);
         break;
       case Formulation::Kind::one_class:
-        loss_ += row.weight * std::max(0.0, -f);  // rho - g, rho = -bias
+        add_hinge(row.weight, -f);  // rho - g, rho = -bias
         break;
     }
   }
@@ -196,10 +207,15 @@ class Examiner {
     const double right_side = one_class ? formulation_.nu * weights_ : 0;
     c.primal = squared_norm_ / 2 + loss_ + bias_ * right_side;
     c.dual = psi_ - squared_norm_ / 2;
-    if (formulation_.hard_margin)
-      c.primal = smallest_margin_ > 0 && smallest_margin_ < infinity
-                     ? squared_norm_ / (2 * smallest_margin_ * smallest_margin_)
-                     : infinity;
+    result_.dual_blur = result_.blur * std::sqrt(sum_squares_);
+    result_.primal_blur = result_.dual_blur + result_.blur * price_at_stake_;
+    if (formulation_.hard_margin) {
+      const double margin = smallest_margin_;
+      const bool separates = margin > 0 && margin < infinity;
+      c.primal = separates ? squared_norm_ / (2 * margin * margin) : infinity;
+      result_.primal_blur =
+          separates ? result_.dual_blur + 2 * c.primal * result_.blur / margin : 0;
+    }
     c.gap = c.primal - c.dual;
     const double sizes = std::abs(c.primal) + std::abs(c.dual);
     c.relative_gap = c.gap == 0 ? 0 : std::isfinite(sizes) ? 2 * c.gap / sizes : infinity;
@@ -214,11 +230,12 @@ class Examiner {
 
   const Formulation& formulation_;
   const std::map<Index, double>& beta_;
+  double largest_kernel_;
   bool has_bias_;
   double bias_;
   Examined result_;
-  double squared_norm_ = 0, sum_beta_ = 0, sum_size_ = 0, largest_beta_ = 0, weights_ = 0;
-  double loss_ = 0, psi_ = 0, smallest_margin_ = infinity;
+  double squared_norm_ = 0, sum_beta_ = 0, sum_size_ = 0, sum_squares_ = 0, largest_beta_ = 0;
+  double weights_ = 0, loss_ = 0, price_at_stake_ = 0, psi_ = 0, smallest_margin_ = infinity;
   // m(a) is the largest gain of a coefficient that can rise, M(a) the smallest of one that can
   // fall.
   double rise_ = -infinity, fall_ = infinity;
@@ -260,8 +277,8 @@ Formulation formulation_of(const Model& model) {
 }
 
 Examined examine(const Formulation& formulation, std::vector<SeenRow> rows,
-                    const std::map<Index, double>& beta, const double* bias) {
-  return Examiner(formulation, beta, bias).run(std::move(rows));
+                 const std::map<Index, double>& beta, const double* bias, double largest_kernel) {
+  return Examiner(formulation, beta, bias, largest_kernel).run(std::move(rows));
 }
 
 }  // namespace maxmargin

@@ -35,6 +35,11 @@ struct Examined {
   double bound_scale = 0;     ///< what bound_residual is to be compared with
   double equality_scale = 0;  ///< the same for equality_residual
   double largest_f = 0;
+  /// By how much primal and dual move when float kernel values move f: each value is wrong by about
+  /// 1e-7 of the largest, independently of the others, so f by `blur` = 1e-7 |beta| max|K|. The
+  /// dual moves through |w|^2 by blur |beta|, the primal besides by blur times the cost of each row
+  /// that has a loss or is that near to having one.
+  double blur = 0, primal_blur = 0, dual_blur = 0;
   /// Equal rows with different targets, or the two sides of a regression tube, share a coefficient.
   /// The dual is then that of the best dual variables that give this coefficient.
   bool shared = false;
@@ -42,8 +47,8 @@ struct Examined {
 };
 
 /// From the definitions alone. `beta[p]` is the coefficient of point p, `bias` null where the
-/// machine has none.
+/// machine has none, `largest_kernel` the largest |K|.
 Examined examine(const Formulation& formulation, std::vector<SeenRow> rows,
-                    const std::map<Index, double>& beta, const double* bias);
+                 const std::map<Index, double>& beta, const double* bias, double largest_kernel);
 
 }  // namespace maxmargin

@@ -20,7 +20,8 @@ HWY_INLINE Vector load(const float* from) {
 }
 
 // A block of entries at a time, so that each loaded vector serves several products. Every entry is
-// summed in the same order, by the same fused operations, whatever the shape of its block.
+// summed in the same order, by the same fused operations, whatever the shape of its block. Only
+// unrolled do the sums stay in registers.
 template <std::size_t R, std::size_t S>
 struct Sums {
   Vector sum[R][S];
@@ -29,9 +30,12 @@ struct Sums {
   HWY_INLINE void add(const Value* tile, std::size_t tile_stride, const double* matrix,
                       std::size_t matrix_stride) {
     Vector right[S];
+    HWY_UNROLL(4)
     for (std::size_t s = 0; s < S; ++s) right[s] = load(matrix + s * matrix_stride);
+    HWY_UNROLL(4)
     for (std::size_t r = 0; r < R; ++r) {
       const Vector left = load(tile + r * tile_stride);
+      HWY_UNROLL(4)
       for (std::size_t s = 0; s < S; ++s) sum[r][s] = hn::MulAdd(left, right[s], sum[r][s]);
     }
   }
@@ -44,8 +48,11 @@ HWY_INLINE void block(const Value* tile, std::size_t tile_stride, const double* 
   const Doubles tag;
   constexpr std::size_t lanes = hn::MaxLanes(Doubles());
   Sums<R, S> sums;
-  for (std::size_t r = 0; r < R; ++r)
+  HWY_UNROLL(4)
+  for (std::size_t r = 0; r < R; ++r) {
+    HWY_UNROLL(4)
     for (std::size_t s = 0; s < S; ++s) sums.sum[r][s] = hn::Zero(tag);
+  }
   std::size_t k = 0;
   for (; k + lanes <= count; k += lanes) sums.add(tile + k, tile_stride, matrix + k, matrix_stride);
   if (k < count) {
@@ -57,9 +64,12 @@ HWY_INLINE void block(const Value* tile, std::size_t tile_stride, const double* 
     }
     sums.add(left, lanes, right, lanes);
   }
-  for (std::size_t r = 0; r < R; ++r)
+  HWY_UNROLL(4)
+  for (std::size_t r = 0; r < R; ++r) {
+    HWY_UNROLL(4)
     for (std::size_t s = 0; s < S; ++s)
       out[r * out_stride + s] = hn::GetLane(hn::SumOfLanes(tag, sums.sum[r][s]));
+  }
 }
 
 template <std::size_t S, class Value>

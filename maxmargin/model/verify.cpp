@@ -10,9 +10,10 @@
 namespace maxmargin {
 namespace {
 
-// Training may have used float kernel values, each wrong by 1e-7 of itself as a rule and by 1e-6 at
-// the very worst, and errors of many values cancel in part: objectives agree to 1e-6, f to 1e-5 of
-// its size. Bounds and equality involve no kernel value, only sums of coefficients in double.
+// Training may have used float kernel values. What that may change in primal and dual is estimated
+// for each machine (see Examined); besides, objectives and the relative gap agree to 1e-6, and f,
+// whose worst rather than usual error counts in the KKT violation, to 1e-5 of its size. Bounds and
+// equality involve no kernel value, only sums of coefficients in double.
 constexpr double objective_tolerance = 1e-6;
 constexpr double gap_tolerance = 1e-6;
 constexpr double function_tolerance = 1e-5;
@@ -121,9 +122,12 @@ View view_of(const Machine& machine, const Training& training, std::size_t row) 
   return {machine.negative == Machine::nobody || number == machine.negative, -1};
 }
 
-/// The rows of every machine, with g.
-std::vector<std::vector<SeenRow>> rows_of_machines(const Model& model, const Training& training,
-                                                   const Threads& threads) {
+/// The rows of every machine, with g, and the largest |K| that g is made of.
+struct Seen {
+  std::vector<std::vector<SeenRow>> rows;
+  double largest_kernel = 0;
+};
+Seen rows_of_machines(const Model& model, const Training& training, const Threads& threads) {
   const std::size_t machines = model.machines.size();
   std::vector<std::vector<SeenRow>> seen(machines);
   // place[row * machines + m] would be large for many classes: each row keeps only its own.
@@ -141,19 +145,22 @@ std::vector<std::vector<SeenRow>> rows_of_machines(const Model& model, const Tra
     for (std::size_t k = 0; k < model.machines[m].support.size(); ++k)
       uses[model.machines[m].support[k]].emplace_back(static_cast<Index>(m),
                                                       model.machines[m].coefficient[k]);
+  std::vector<double> largest(training.rows.count, 0.0);
   const PlainKernel kernel(model, training.rows);
   threads.split(training.rows.count, 16, [&](std::size_t begin, std::size_t end) {
     std::vector<double> values(model.support.count());
     std::vector<double> sums(machines);
     for (std::size_t row = begin; row < end; ++row) {
       kernel.row(row, values);
+      for (const double value : values) largest[row] = std::max(largest[row], std::abs(value));
       std::ranges::fill(sums, 0.0);
       for (std::size_t k = 0; k < values.size(); ++k)
         for (const auto& [m, coefficient] : uses[k]) sums[m] += coefficient * values[k];
       for (const auto& [m, place] : places[row]) seen[m][place].g = sums[m];
     }
   });
-  return seen;
+  const auto most = std::ranges::max_element(largest);
+  return {std::move(seen), most == largest.end() ? 0 : *most};
 }
 
 bool same_row(const Rows& left, std::size_t i, const Rows& right, std::size_t j) {
@@ -167,9 +174,9 @@ bool same_row(const Rows& left, std::size_t i, const Rows& right, std::size_t j)
   return one == other;
 }
 
-bool near(double recomputed, double stored) {
-  return recomputed == stored ||
-         std::abs(recomputed - stored) <= objective_tolerance * std::max(1.0, std::abs(stored));
+bool near(double recomputed, double stored, double blur) {
+  return recomputed == stored || std::abs(recomputed - stored) <=
+                                     objective_tolerance * std::max(1.0, std::abs(stored)) + blur;
 }
 
 /// Why the stored certificate does not hold; empty if it does.
@@ -183,19 +190,22 @@ std::string objection(const Examined& found, const Certificate& stored) {
     return "a dual variable is outside its bounds by " + shortest(now.bound_residual);
   if (!(now.equality_residual <= constraint_tolerance * found.equality_scale))
     return "the equality constraint is missed by " + shortest(now.equality_residual);
-  if (!near(now.primal, stored.primal)) return differs("primal", now.primal, stored.primal);
+  if (!near(now.primal, stored.primal, found.primal_blur))
+    return differs("primal", now.primal, stored.primal);
   // Where the coefficients leave a choice of dual variables, the best may beat the solver's.
-  if (!near(now.dual, stored.dual) && !(found.shared && now.dual > stored.dual))
+  if (!near(now.dual, stored.dual, found.dual_blur) && !(found.shared && now.dual > stored.dual))
     return differs("dual", now.dual, stored.dual);
   if (!(now.kkt <= std::max(0.0, stored.kkt) + std::max(0.0, stored.rounding) +
                        function_tolerance * std::max(1.0, found.largest_f)))
     return differs("KKT violation", now.kkt, stored.kkt);
   if (!stored.mercer) return {};
-  if (!(now.relative_gap <= stored.relative_gap + gap_tolerance))
+  const double gap_blur = 2 * (found.primal_blur + found.dual_blur) /
+                          std::max(1.0, std::abs(now.primal) + std::abs(now.dual));
+  if (!(now.relative_gap <= stored.relative_gap + gap_tolerance + gap_blur))
     return differs("relative gap", now.relative_gap, stored.relative_gap);
-  if (stored.best_dual > now.primal && !near(stored.best_dual, now.primal))
+  if (stored.best_dual > now.primal && !near(stored.best_dual, now.primal, found.primal_blur))
     return "the best dual of the run, " + shortest(stored.best_dual) + ", is above the primal";
-  if (stored.best_primal < now.dual && !near(stored.best_primal, now.dual))
+  if (stored.best_primal < now.dual && !near(stored.best_primal, now.dual, found.dual_blur))
     return "the best primal of the run, " + shortest(stored.best_primal) + ", is below the dual";
   return {};
 }
@@ -206,7 +216,7 @@ std::vector<Verified> verify(const Model& model, const Dataset& data, const Thre
   const Formulation stated = formulation_of(model);
   check_identity(model, data);
   const Training training = take_training(model, data, stated);
-  std::vector<std::vector<SeenRow>> seen = rows_of_machines(model, training, threads);
+  Seen seen = rows_of_machines(model, training, threads);
   const bool has_vectors = !std::holds_alternative<Precomputed>(model.kernel);
   std::vector<bool> strange(model.support.count(), false);
   for (std::size_t k = 0; has_vectors && k < strange.size(); ++k)
@@ -223,8 +233,9 @@ std::vector<Verified> verify(const Model& model, const Dataset& data, const Thre
       beta[training.point[model.support_row[vector]]] += machine.coefficient[k];
       has_strange = has_strange || strange[vector];
     }
-    const Examined found = examine(stated, std::move(seen[m]), beta,
-                                      machine.lambda.empty() ? nullptr : machine.lambda.data());
+    const Examined found =
+        examine(stated, std::move(seen.rows[m]), beta,
+                machine.lambda.empty() ? nullptr : machine.lambda.data(), seen.largest_kernel);
     result.recomputed = found.certificate;
     result.recomputed.mercer = machine.certificate.mercer;
     result.reason = has_strange ? "a support vector is not the training row it is said to be"

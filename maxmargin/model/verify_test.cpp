@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "maxmargin/kernel/engine.hpp"
-#include "maxmargin/model/sample_model.hpp"
 #include "maxmargin/model/textbook.hpp"
+#include "tests/sample_model.hpp"
 
 namespace maxmargin {
 namespace {

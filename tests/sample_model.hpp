@@ -6,7 +6,7 @@
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/model/model.hpp"
 
-// Small models for the tests of this folder.
+// Small models with random coefficients.
 
 namespace maxmargin::sample {
 
