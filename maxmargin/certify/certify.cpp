@@ -14,16 +14,15 @@ namespace {
 constexpr double float_deviation = 5e-8;
 constexpr double double_deviation = 1e-15;
 
-double expected_rounding(std::span<const double> beta, std::span<const double> diagonal,
-                         Precision precision) {
-  double squares = 0, largest = 0;
-  for (const double coefficient : beta) squares += coefficient * coefficient;
-  for (const double value : diagonal) largest = std::max(largest, std::abs(value));
-  return (precision == Precision::exact ? double_deviation : float_deviation) * std::sqrt(squares) *
-         largest;
-}
-
 }  // namespace
+
+Rounding expected_rounding(const DualQp& qp, std::span<const double> a) {
+  double squares = 0, largest = 0;
+  for (const double coefficient : qp.coefficients(a)) squares += coefficient * coefficient;
+  for (const double value : qp.K->diagonal()) largest = std::max(largest, std::abs(value));
+  const double deviation = float_deviation * largest;
+  return {deviation * std::sqrt(squares), deviation * squares / 2};
+}
 
 Certified certify(const DualQp& qp, Solution solution, Precision precision,
                   const Threads& threads) {
@@ -39,7 +38,8 @@ Certified certify(const DualQp& qp, Solution solution, Precision precision,
   certificate.gap = evaluation.gap;
   certificate.relative_gap = relative_gap(evaluation.dual + evaluation.gap, evaluation.dual);
   certificate.kkt = evaluation.kkt;
-  certificate.rounding = expected_rounding(beta, qp.K->diagonal(), precision);
+  certificate.rounding = expected_rounding(qp, solution.a).f;
+  if (precision == Precision::exact) certificate.rounding *= double_deviation / float_deviation;
   certificate.mercer = qp.K->definite() != Definite::no;
   for (std::size_t r = 0; r < qp.A.size(); ++r) {
     double sum = -qp.d[r];

@@ -29,4 +29,11 @@ struct Certified {
 /// h = Q~a + A'lambda; chooses lambda to make the primal smallest (one equality row: exactly).
 Certified certify(const DualQp& qp, Solution solution, Precision precision, const Threads& threads);
 
+/// What the rounding of float kernel values is expected to change: f, and the objectives.
+struct Rounding {
+  double f;
+  double objective;
+};
+Rounding expected_rounding(const DualQp& qp, std::span<const double> a);
+
 }  // namespace maxmargin

@@ -1,6 +1,7 @@
 #include "maxmargin/solver/solvers.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/base/error.hpp"
@@ -8,8 +9,8 @@
 namespace maxmargin {
 namespace {
 
-// Asked for a violation within so many deviations of the rounding of float kernel values, the
-// answer is judged, and if need be improved, with kernel values in double.
+// Asked for less than so many times what the rounding of float kernel values may change, the answer
+// is judged, and if need be improved, with kernel values in double.
 constexpr double rounding_margin = 4;
 constexpr int most_refinements = 6;
 
@@ -20,6 +21,13 @@ const Stop& stop_of(const Solver& solver) {
 bool reached(const Certificate& certificate, const Stop& stop) {
   return certificate.kkt <= stop.kkt &&
          (!certificate.mercer || certificate.relative_gap <= stop.relative_gap);
+}
+
+bool float_is_enough(const DualQp& qp, const Certified& certified, const Stop& stop) {
+  const Rounding rounding = expected_rounding(qp, certified.solution.a);
+  return stop.kkt >= rounding_margin * rounding.f &&
+         stop.relative_gap * std::abs(certified.certificate.dual) >=
+             rounding_margin * rounding.objective;
 }
 
 }  // namespace
@@ -43,8 +51,8 @@ Certified solve(const DualQp& qp, const Solver& solver, const Threads& threads,
     iterations += solution.iterations;
     Certified now = certify(qp, std::move(solution), context.precision, threads);
     certifying += now.seconds;
-    if (context.precision == Precision::fast &&
-        stop.kkt < rounding_margin * now.certificate.rounding) {
+    if (context.precision == Precision::fast && now.solution.ended == Ended::converged &&
+        !float_is_enough(qp, now, stop)) {
       now = certify(qp, std::move(now.solution), Precision::exact, threads);
       certifying += now.seconds;
     }
