@@ -34,11 +34,11 @@ void KernelOptions::add_to(CLI::App& app, std::string preset) {
   fields_.add_to(app, "Kernel");
 }
 
-void KernelOptions::check() const {
+Kernel KernelOptions::check() const {
   ComponentOptions<Kernel> fields = fields_;
   const auto given = fields.given(gamma);
   if (given == "scale" || given == "auto") fields.give(gamma, "1");
-  fields.make(name_);
+  return fields.make(name_);
 }
 
 void KernelOptions::require_unused() const {

@@ -21,8 +21,9 @@ class KernelOptions {
 
   bool chosen() const { return !name_.empty(); }
   const std::string& name() const { return name_; }
-  /// Throws a usage Error for whatever is wrong without knowing the data.
-  void check() const;
+  /// Throws a usage Error for whatever is wrong without knowing the data; the kernel, as far as it
+  /// is known without.
+  Kernel check() const;
   /// Throws a usage Error when a kernel's option was given but no kernel.
   void require_unused() const;
   /// The kernel for this data, which will be scaled as given before it meets the kernel.

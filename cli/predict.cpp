@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <memory>
 #include <optional>
 
@@ -12,6 +13,7 @@
 #include "cli/output.hpp"
 #include "cli/reading.hpp"
 #include "cli/scores.hpp"
+#include "cli/signals.hpp"
 #include "cli/units.hpp"
 #include "cli/verbs.hpp"
 #include "maxmargin/base/clock.hpp"
@@ -46,9 +48,11 @@ class Sink {
     else
       print(lines);
   }
+  bool is_file() const { return file_.has_value(); }
   void commit() {
     if (file_) file_->commit();
   }
+  void discard() { file_.reset(); }
   Json& collected() { return collected_; }
 
  private:
@@ -80,8 +84,8 @@ class Printer {
       return values.size() == 1 ? Json(values[0]) : Json(std::vector(values.begin(), values.end()));
     if (model_.outcome != Outcome::classes) return predicted;
     const std::string& name = model_.classes[static_cast<std::size_t>(predicted)];
-    if (model_.numeric_classes) return Json::parse(name, nullptr, false);
-    return name;
+    Json number = model_.numeric_classes ? Json::parse(name, nullptr, false) : Json(name);
+    return number.is_discarded() ? Json(name) : number;
   }
 
  private:
@@ -172,6 +176,7 @@ void predict_batch(const Model& model, const Predictor& predictor, const Printer
 int run_predict(PredictArguments& arguments) {
   if (!arguments.output.empty()) require_writable(arguments.output);
   arguments.reading.make();
+  refuse_model(arguments.data, "maxmargin predict DATA MODEL");
   const Stopwatch watch;
   const Model model = load(arguments.model);
   const Threads threads(arguments.threads);
@@ -180,10 +185,21 @@ int run_predict(PredictArguments& arguments) {
   auto [reader, batch] = open_data(model, arguments, threads);
   Sink sink(arguments);
   Scores scores(model);
-  for (; batch.rows() > 0; batch = reader->next(batch_rows(model.features)))
-    naming(arguments.data,
-           [&] { predict_batch(model, predictor, printer, batch, threads, sink, scores); });
-  sink.commit();
+  {
+    // A signal must not leave a piece of a file behind; standard output may end anywhere.
+    std::optional<StopRequest> stop;
+    if (sink.is_file()) stop.emplace();
+    for (; batch.rows() > 0; batch = reader->next(batch_rows(model.features))) {
+      naming(arguments.data,
+             [&] { predict_batch(model, predictor, printer, batch, threads, sink, scores); });
+      if (!stop || !stop->made()) continue;
+      sink.discard();
+      const int signal = stop->signal();
+      stop.reset();
+      std::raise(signal);
+    }
+    sink.commit();
+  }
 
   if (arguments.json) {
     Json object = scores.json();

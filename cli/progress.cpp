@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 
@@ -16,6 +17,7 @@ namespace {
 
 constexpr double silent_seconds = 2;
 constexpr double window_seconds = 20;  // how far back the rate of convergence is measured
+constexpr auto tick_time = std::chrono::milliseconds(250);
 
 std::size_t terminal_width() {
   winsize size{};
@@ -27,13 +29,30 @@ std::string small(double value) {
   return std::isfinite(value) ? fmt::format("{:.1e}", value) : std::string("-");
 }
 
+/// A guess deserves few digits: "40 s", "4 min", "2 h".
+std::string roughly(double seconds) {
+  if (seconds < 10) return fmt::format("{:.0f} s", std::max(1.0, std::ceil(seconds)));
+  if (seconds < 100) return fmt::format("{:.0f} s", 5 * std::ceil(seconds / 5));
+  if (seconds < 5400) return fmt::format("{:.0f} min", std::ceil(seconds / 60));
+  return fmt::format("{:.0f} h", std::ceil(seconds / 3600));
+}
+
 }  // namespace
 
 double RemainingTime::estimate(const Progress& progress, double now) {
+  double remaining = progress.done > 0.01 && progress.done <= 1
+                         ? now * (1 - progress.done) / progress.done
+                         : by_convergence(progress, now);
+  if (std::isfinite(stop_.seconds)) {
+    const double allowed = std::max(0.0, stop_.seconds - now);
+    remaining = remaining < 0 ? allowed : std::min(remaining, allowed);
+  }
+  return remaining;
+}
+
+double RemainingTime::by_convergence(const Progress& progress, double now) {
   if (progress.iteration < last_iteration_) samples_.clear();  // the next of several problems
   last_iteration_ = progress.iteration;
-  if (progress.done > 0.01 && progress.done <= 1) return now * (1 - progress.done) / progress.done;
-
   double violation = 0;
   if (std::isfinite(progress.kkt)) violation = std::max(violation, progress.kkt / stop_.kkt);
   if (std::isfinite(progress.relative_gap))
@@ -51,34 +70,57 @@ double RemainingTime::estimate(const Progress& progress, double now) {
   return level * during / fallen;
 }
 
-ProgressLine::ProgressLine(const Stop& stop, Show show)
-    : enabled_(show == Show::yes && is_terminal(STDERR_FILENO)), remaining_(stop) {}
+ProgressLine::ProgressLine(const Stop& stop, const StopRequest& request, Show show)
+    : request_(request),
+      enabled_(show == Show::yes && is_terminal(STDERR_FILENO)),
+      remaining_(stop) {
+  if (enabled_) ticker_ = std::thread([this] { tick(); });
+}
+
+ProgressLine::~ProgressLine() {
+  if (!enabled_) return;
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+  }
+  ending_.notify_one();
+  ticker_.join();
+  if (!drawn_) return;
+  fmt::print(stderr, "\r\x1b[K");
+  std::fflush(stderr);
+}
 
 void ProgressLine::update(const Progress& progress) {
   if (!enabled_) return;
+  const std::lock_guard lock(mutex_);
+  last_ = progress;
+  last_phase_ = progress.phase;
+  last_->phase = last_phase_;
+  last_seconds_ = watch_.seconds();
+  last_remaining_ = remaining_.estimate(progress, last_seconds_);
+}
+
+void ProgressLine::tick() {
+  std::unique_lock lock(mutex_);
+  while (!ending_.wait_for(lock, tick_time, [this] { return ended_; })) draw();
+}
+
+void ProgressLine::draw() {
   const double elapsed = watch_.seconds();
-  const double remaining = remaining_.estimate(progress, elapsed);
-  if (elapsed < silent_seconds) return;
-  draw(progress_text(progress, elapsed, remaining));
-}
-
-void ProgressLine::stopping() {
-  if (enabled_) draw("stopping: the best model so far will be written (Ctrl-C again aborts)");
-}
-
-void ProgressLine::draw(std::string line) {
+  std::string line;
+  if (request_.made()) {
+    line = "stopping: the best model so far will be written (Ctrl-C again aborts)";
+  } else {
+    if (!last_ || elapsed < silent_seconds) return;
+    double remaining = last_remaining_;
+    if (remaining >= 0) remaining = std::max(0.0, remaining - (elapsed - last_seconds_));
+    line = progress_text(*last_, elapsed, remaining);
+  }
   const std::size_t width = terminal_width();
   if (line.size() >= width) line.resize(width - 1);
   fmt::print(stderr, "\r{}\x1b[K", line);
   std::fflush(stderr);
   drawn_ = true;
-}
-
-void ProgressLine::clear() {
-  if (!drawn_) return;
-  fmt::print(stderr, "\r\x1b[K");
-  std::fflush(stderr);
-  drawn_ = false;
 }
 
 std::string progress_text(const Progress& progress, double elapsed, double remaining) {
@@ -89,8 +131,8 @@ std::string progress_text(const Progress& progress, double elapsed, double remai
     text += fmt::format(", {:.0f}% active", 100.0 * static_cast<double>(progress.active) /
                                                 static_cast<double>(progress.size));
   text += fmt::format(", {:.0f} s", elapsed);
-  if (remaining >= 0)
-    text += fmt::format(", about {} left", show_seconds(std::max(1.0, std::ceil(remaining))));
+  if (remaining > 0) text += fmt::format(", about {} left", roughly(remaining));
+  if (remaining == 0) text += ", finishing";
   return text;
 }
 

@@ -1,8 +1,13 @@
 #pragma once
 
+#include <condition_variable>
 #include <deque>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <thread>
 
+#include "cli/signals.hpp"
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/problem/solution.hpp"
 
@@ -13,10 +18,12 @@ namespace maxmargin::cli {
 class RemainingTime {
  public:
   explicit RemainingTime(const Stop& stop) : stop_(stop) {}
-  /// Seconds, or a negative number while nothing can be said.
+  /// Seconds, never more than a time limit leaves; a negative number while nothing can be said.
   double estimate(const Progress& progress, double now);
 
  private:
+  double by_convergence(const Progress& progress, double now);
+
   struct Sample {
     double seconds;
     double level;  ///< log of violation / target, 0 at the goal
@@ -27,26 +34,36 @@ class RemainingTime {
 };
 
 /// One line on standard error, rewritten in place; nothing unless a terminal is there and the run
-/// takes longer than two seconds.
+/// takes longer than two seconds. A thread of its own keeps the time running, and answers a signal
+/// at once, while the solver is busy.
 class ProgressLine {
  public:
   enum class Show { yes, no };
-  ProgressLine(const Stop& stop, Show show);
-  ~ProgressLine() { clear(); }
+  ProgressLine(const Stop& stop, const StopRequest& request, Show show);
+  ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   void update(const Progress& progress);
-  void stopping();  ///< a signal came: says what happens now
-  void clear();
 
  private:
-  void draw(std::string line);
+  void tick();
+  void draw();  ///< with the mutex held
 
-  bool enabled_;
-  bool drawn_ = false;
+  const StopRequest& request_;
+  const bool enabled_;
   RemainingTime remaining_;
   Stopwatch watch_;
+
+  std::mutex mutex_;
+  std::condition_variable ending_;
+  bool ended_ = false;
+  bool drawn_ = false;
+  std::optional<Progress> last_;
+  std::string last_phase_;   ///< keeps what last_->phase shows
+  double last_seconds_ = 0;  ///< when it came
+  double last_remaining_ = -1;
+  std::thread ticker_;
 };
 
 /// The text of the line, before it is cut to the width of the terminal.

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <filesystem>
+#include <fstream>
 
 #include "cli/suggest.hpp"
 #include "maxmargin/base/error.hpp"
@@ -100,6 +102,18 @@ void ReadingOptions::fill_in(const std::vector<std::pair<std::string, std::strin
   for (const auto& [name, value] : stored)
     for (const auto& [known, target] : targets)
       if (name == known && target->empty()) *target = value;
+}
+
+void refuse_model(const std::string& data, const char* order) {
+  std::error_code code;
+  if (data == "-" || !std::filesystem::is_regular_file(data, code)) return;
+  constexpr std::string_view mark = "maxmargin model ";
+  std::string start(mark.size(), '\0');
+  std::ifstream(data, std::ios::binary)
+      .read(start.data(), static_cast<std::streamsize>(mark.size()));
+  if (start == mark)
+    throw Error(Fault::usage, fmt::format("'{}' is a model, not data", data),
+                fmt::format("the order is {}", order));
 }
 
 }  // namespace maxmargin::cli

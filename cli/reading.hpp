@@ -30,4 +30,7 @@ class ReadingOptions {
   std::string format_, label_, label_file_, base_, header_, weight_file_, weight_column_;
 };
 
+/// Throws a usage Error when a model is given where data is expected; `order`: the right one.
+void refuse_model(const std::string& data, const char* order);
+
 }  // namespace maxmargin::cli

@@ -6,11 +6,11 @@ namespace maxmargin::cli {
 namespace {
 
 // A handler can reach nothing but static storage.
-std::atomic<bool> requested{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "the handler must be signal-safe");
+std::atomic<int> requested{0};
+static_assert(std::atomic<int>::is_always_lock_free, "the handler must be signal-safe");
 
-extern "C" void note_request(int) {
-  requested.store(true, std::memory_order_relaxed);
+extern "C" void note_request(int signal) {
+  requested.store(signal, std::memory_order_relaxed);
   struct sigaction plain {};
   plain.sa_handler = SIG_DFL;
   sigaction(SIGINT, &plain, nullptr);
@@ -30,7 +30,7 @@ void install(int signal, struct sigaction& before) {
 }  // namespace
 
 StopRequest::StopRequest() {
-  requested.store(false);
+  requested.store(0);
   install(SIGINT, interrupt_before_);
   install(SIGTERM, terminate_before_);
 }
@@ -40,6 +40,6 @@ StopRequest::~StopRequest() {
   sigaction(SIGTERM, &terminate_before_, nullptr);
 }
 
-bool StopRequest::made() const { return requested.load(std::memory_order_relaxed); }
+int StopRequest::signal() const { return requested.load(std::memory_order_relaxed); }
 
 }  // namespace maxmargin::cli

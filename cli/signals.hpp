@@ -13,7 +13,8 @@ class StopRequest {
   StopRequest(const StopRequest&) = delete;
   StopRequest& operator=(const StopRequest&) = delete;
 
-  bool made() const;
+  bool made() const { return signal() != 0; }
+  int signal() const;  ///< the one that came; 0: none
 
  private:
   struct sigaction interrupt_before_ {};

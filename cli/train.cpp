@@ -30,15 +30,12 @@ struct ReadData {
 Trained train_watched(Dataset data, const TrainArguments& arguments, const TrainOptions& options,
                       const Threads& threads) {
   const StopRequest stop;
-  ProgressLine line(options.stop, arguments.json || arguments.quiet ? ProgressLine::Show::no
-                                                                    : ProgressLine::Show::yes);
+  ProgressLine line(
+      options.stop, stop,
+      arguments.json || arguments.quiet ? ProgressLine::Show::no : ProgressLine::Show::yes);
   const Observer observer = [&](const Progress& progress) {
-    if (stop.made()) {
-      line.stopping();
-      return Control::cancel;
-    }
     line.update(progress);
-    return Control::proceed;
+    return stop.made() ? Control::cancel : Control::proceed;
   };
   return naming(arguments.data, [&] { return train(std::move(data), options, threads, observer); });
 }

@@ -22,7 +22,7 @@ std::pair<std::string, double> class_weight(const std::string& text) {
   if (equals == std::string::npos || equals == 0)
     throw Error(Fault::usage, fmt::format("--class-weight: '{}' is not LABEL=FACTOR", text),
                 "write for example --class-weight 1=2.5, or balanced");
-  return {canonical_label(text.substr(0, equals)),
+  return {text.substr(0, equals),
           parse_number("--class-weight", text.substr(equals + 1), positive)};
 }
 
@@ -113,7 +113,8 @@ void TrainArguments::add_machine(CLI::App& app) {
 
 void TrainArguments::check() {
   const Task task = task_fields_.make(task_);
-  kernel_.check();
+  if (std::holds_alternative<Precomputed>(kernel_.check()) && !scale_.empty())
+    throw Error(Fault::usage, "--scale would spoil a precomputed kernel matrix", "leave it out");
   reading_.make();
   std::vector<std::string> solvers = names<Solver>();
   solvers.insert(solvers.begin(), "auto");
@@ -190,7 +191,9 @@ void TrainArguments::set_class_weights(Svc& svc, const Dataset& read) const {
       continue;
     }
     const auto [label, given] = class_weight(text);
-    const auto found = std::ranges::find(classes.names, label);
+    auto found = std::ranges::find(classes.names, label);
+    if (found == classes.names.end())
+      found = std::ranges::find(classes.names, canonical_label(label));
     if (found == classes.names.end())
       throw Error(Fault::usage, fmt::format("--class-weight: the data has no class '{}'", label),
                   suggestion(label, classes.names));

@@ -61,6 +61,7 @@ std::string verify_table(const Model& model, const std::vector<Verified>& found)
 
 int run_verify(VerifyArguments& arguments) {
   arguments.reading.make();
+  refuse_model(arguments.data, "maxmargin verify MODEL DATA");
   const Model model = load(arguments.model);
   arguments.reading.fill_in(model.options, ReadingOptions::File::trained_on);
   ReadOptions options = arguments.reading.make();

@@ -1,4 +1,6 @@
 // Prediction from the command line.
+#include <sys/stat.h>
+
 #include "tests/cli_program.hpp"
 
 namespace maxmargin::cli_test {
@@ -160,6 +162,32 @@ TEST_F(CliPredict, TheScalingTravelsWithTheModel) {
   int rows = 0;
   for (double a, b; one >> a && two >> b; ++rows) EXPECT_NEAR(a, b, 1e-2);
   EXPECT_EQ(rows, 62);
+}
+
+TEST_F(CliPredict, AnInterruptLeavesNoPieceOfAFile) {
+  write("d", two_classes(100, 0.05));
+  train({"d", "-o", "m"});
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  const auto before = signal(SIGPIPE, SIG_IGN);  // the program ends while it is written to
+  const Finished finished = run({"predict", "pipe", "m", "-o", "p"}, {}, [&](pid_t child) {
+    std::ofstream writer(path("pipe"));
+    const std::string rows = two_classes(10000, 0);
+    while (!interruptible(child)) writer << rows << std::flush;
+    kill(child, SIGINT);
+    writer << rows << std::flush;
+  });
+  signal(SIGPIPE, before);
+  EXPECT_EQ(finished.code, -SIGINT);
+  EXPECT_EQ(files(), (std::vector<std::string>{"d", "m", "pipe"}));
+}
+
+TEST_F(CliPredict, ModelAndDataInTheWrongOrder) {
+  write("d", two_classes(20, 0));
+  train({"d", "-o", "m"});
+  const Finished swapped = run({"predict", "m", "d"});
+  EXPECT_EQ(swapped.code, 2);
+  EXPECT_NE(swapped.err.find("predict DATA MODEL"), std::string::npos) << swapped.err;
+  EXPECT_EQ(run({"verify", "d", "m"}).code, 2);
 }
 
 TEST_F(CliPredict, FewerOrNewFeaturesThanTheModelKnows) {

@@ -74,16 +74,18 @@ class Program : public testing::Test {
     return finished;
   }
 
-  /// Waits until the program catches interrupts, which it does while it trains.
-  static void wait_until_training(pid_t child) {
-    const std::string status = "/proc/" + std::to_string(child) + "/status";
-    for (int attempt = 0; attempt < 6000; ++attempt) {
-      std::istringstream lines(slurp(status));
-      for (std::string line; std::getline(lines, line);)
-        if (line.starts_with("SigCgt:") && (std::stoull(line.substr(7), nullptr, 16) & 2) != 0)
-          return;
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  /// Whether the program catches interrupts, as it does while it trains or writes a file.
+  static bool interruptible(pid_t child) {
+    std::istringstream lines(slurp("/proc/" + std::to_string(child) + "/status"));
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with("State:\tZ")) return true;  // it has ended
+      if (line.starts_with("SigCgt:"))
+        return (std::stoull(line.substr(7), nullptr, 16) & 1u << (SIGINT - 1)) != 0;
     }
+    return true;
+  }
+  static void wait_until_interruptible(pid_t child) {
+    while (!interruptible(child)) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
 
   static std::string slurp(const std::string& file) {
@@ -98,6 +100,7 @@ class Program : public testing::Test {
     if (chdir(folder_.c_str()) != 0) _exit(126);
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
+    signal(SIGPIPE, SIG_DFL);
     dup2(open(".stdin", O_RDONLY), STDIN_FILENO);
     dup2(open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666), STDOUT_FILENO);
     dup2(open(".stderr", O_WRONLY | O_CREAT | O_TRUNC, 0666), STDERR_FILENO);

@@ -51,7 +51,7 @@ TEST_F(CliStopping, AnIterationLimitEndsWithAModel) {
 TEST_F(CliStopping, AnInterruptEndsWithAModel) {
   for (const int signal : {SIGINT, SIGTERM}) {
     const Finished finished = run(endless_, {}, [&](pid_t child) {
-      wait_until_training(child);
+      wait_until_interruptible(child);
       kill(child, signal);
     });
     ASSERT_EQ(finished.code, 5) << finished.err;

@@ -56,6 +56,7 @@ TEST_F(CliUsage, AMistakeIsOneLineThatSaysHowToMendIt) {
       {{"train", "d", "--threads", "-1"}, "from 0 to 1024"},
       {{"train", "d", "--seed", "x"}, "--seed"},
       {{"train", "d", "--scale=unti"}, "did you mean 'unit'?"},
+      {{"train", "d", "--scale", "--kernel", "precomputed"}, "leave it out"},
       {{"train", "d", "--format", "cvs"}, "did you mean 'csv'?"},
       {{"train", "d", "--base", "2"}, "--base"},
       {{"train", "d", "-o", "--json"}, "no name for an output file"},
