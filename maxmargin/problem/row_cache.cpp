@@ -45,9 +45,8 @@ std::vector<const float*> RowCache::rows(std::span<const Index> points,
 }
 
 void RowCache::make_room(std::size_t missing, const std::vector<bool>& precious) {
-  const std::size_t available = free_.size() + (capacity_ - point_of_.size());
-  if (available >= missing) return;
-  const std::size_t wanted = missing - available;
+  if (!lacks_room_for(missing)) return;
+  const std::size_t wanted = missing - free_.size() - (capacity_ - point_of_.size());
   std::vector<std::uint32_t> candidates;
   for (std::uint32_t s = 0; s < point_of_.size(); ++s)
     if (slot_of_[point_of_[s]] == s && used_at_[s] != now_) candidates.push_back(s);

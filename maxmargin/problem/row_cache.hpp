@@ -31,8 +31,11 @@ class RowCache {
   /// A row that is held.
   const float* row(Index point) const { return arena_.data() + slot_of_[point] * length_; }
   std::size_t capacity() const { return capacity_; }
+  /// Whether so many new rows would push out others; if not, `precious` is not looked at.
+  bool lacks_room_for(std::size_t rows) const {
+    return free_.size() + (capacity_ - point_of_.size()) < rows;
+  }
   std::uint64_t computed() const { return computed_; }
-  std::size_t in_use() const { return point_of_.size() - free_.size(); }
 
   /// From now on rows of `K`, which is the old one restricted to `points`: rows of other points are
   /// dropped, the rest is cut to the columns that remain, in place.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "maxmargin/base/clock.hpp"
@@ -63,6 +64,9 @@ class Outer {
     qp.K->multiply(full_coefficients_, full_f_, run.precision, run.threads);
     active_.f = full_f_;
     change_.assign(qp.K->size(), 0.0);
+    hard_ = std::any_of(qp.block.begin(), qp.block.end(), [](const Block& block) {
+      return block.curvature == 0 && (std::isinf(block.upper) || std::isinf(block.lower));
+    });
   }
 
   Solution solve() {
@@ -100,7 +104,7 @@ class Outer {
       idle_ = 0;
     }
     objective_ -= decrease;
-    if (is_unbounded()) ended_ = Ended::unbounded;
+    if (hard_ && is_unbounded()) ended_ = Ended::unbounded;
   }
 
   /// The active problem is solved to the goal: is the whole one, and is the gap small enough?
@@ -208,8 +212,9 @@ class Outer {
     std::vector<double> coefficients(changed.size());
     for (std::size_t k = 0; k < changed.size(); ++k)
       coefficients[k] = std::exchange(change_[changed[k]], 0.0);
-    add_change(cache_.rows(changed, precious(), run_.threads), coefficients);
-    release(changed);
+    const auto keep = cache_.lacks_room_for(changed.size()) ? precious() : std::vector<bool>();
+    add_change(cache_.rows(changed, keep, run_.threads), coefficients);
+    release(set, changed);
     return decrease;
   }
 
@@ -258,11 +263,14 @@ class Outer {
   }
 
   /// Rows of points that have come to a bound are mostly not needed again.
-  void release(const std::vector<Index>& points) {
-    const std::vector<bool> keep = precious();
+  void release(const std::vector<Index>& set, const std::vector<Index>& changed) {
+    std::vector<Index> free;
+    for (const Index v : set)
+      if (active_.is_free(v)) free.push_back(active_.point[v]);
+    std::sort(free.begin(), free.end());
     std::vector<Index> leaving;
-    for (const Index point : points)
-      if (!keep[point]) leaving.push_back(point);
+    std::set_difference(changed.begin(), changed.end(), free.begin(), free.end(),
+                        std::back_inserter(leaving));
     cache_.release(leaving);
   }
 
@@ -339,15 +347,12 @@ class Outer {
   /// Hard margins only: the variables grow without end while w shrinks, relative to them.
   bool is_unbounded() const {
     double sum = 0, norm = 0, diagonal = 0;
-    bool open = false;
     for (std::size_t v = 0; v < active_.size(); ++v) {
-      open = open || std::isinf(active_.upper[v]) || std::isinf(active_.lower[v]);
-      if (active_.curvature[v] > 0) return false;
       sum += std::abs(active_.beta[v]);
       norm += active_.beta[v] * active_.f[active_.point[v]];
       diagonal = std::max(diagonal, active_.K->diagonal()[active_.point[v]]);
     }
-    return open && norm < least_margin * least_margin * diagonal * sum * sum;
+    return norm < least_margin * least_margin * diagonal * sum * sum;
   }
 
   const DualQp& qp_;
@@ -361,6 +366,7 @@ class Outer {
   std::vector<Index> last_set_;
   std::vector<double> change_;  // of each point's coefficient, zero between iterations
   std::optional<Ended> ended_;
+  bool hard_;  // some variable has no bound and no curvature
   double goal_;
   double first_violation_ = 0;
   double objective_ = 0;
