@@ -23,6 +23,8 @@ class PlainKernel {
   const Model& model_;
   Rows rows_;
   Rows support_;
+  bool is_spread_ = false;      ///< if that is not too large:
+  std::vector<double> spread_;  ///< the support vectors as dense rows of doubles
 };
 
 }  // namespace maxmargin

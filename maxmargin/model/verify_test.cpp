@@ -231,6 +231,23 @@ TEST(Verify, PrecomputedKernelReadsTheMatrix) {
   expect_holds(trained_svc(Precomputed{}, data, Multiclass::one_vs_one), data);
 }
 
+// So many features that sparse support vectors are not spread out.
+TEST(Verify, WideSparseRows) {
+  const Dataset narrow = groups(60, 2, 13);
+  Model model = trained_svc(Laplacian{0.5}, narrow, Multiclass::one_vs_one);
+  Dataset wide;
+  model.features = 50000;
+  wide.x = Features::sparse(model.features);
+  wide.y = narrow.y;
+  for (std::size_t i = 0; i < narrow.rows(); ++i)
+    wide.x.append(std::array<Index, 2>{7, 40000},
+                  std::array{narrow.x.view().value(2 * i), narrow.x.view().value(2 * i + 1)});
+  model.support = Features::sparse(model.features);
+  model.support.append(wide.x.view());
+  model.data_hash = content_hash(wide);
+  expect_holds(model, wide);
+}
+
 // Rows that are equal share one support vector, whose coefficient may exceed the bound of each.
 TEST(Verify, MergedRowsHold) {
   Dataset data;
