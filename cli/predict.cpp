@@ -182,14 +182,15 @@ int run_predict(PredictArguments& arguments) {
   const Threads threads(arguments.threads);
   const Predictor predictor(model);
   const Printer printer(model, arguments.decision_values);
-  auto [reader, batch] = open_data(model, arguments, threads);
+  auto opened = open_data(model, arguments, threads);
+  Dataset batch = std::move(opened.first);
   Sink sink(arguments);
   Scores scores(model);
   {
     // A signal must not leave a piece of a file behind; standard output may end anywhere.
     std::optional<StopRequest> stop;
     if (sink.is_file()) stop.emplace();
-    for (; batch.rows() > 0; batch = reader->next(batch_rows(model.features))) {
+    for (; batch.rows() > 0; batch = opened.reader->next(batch_rows(model.features))) {
       naming(arguments.data,
              [&] { predict_batch(model, predictor, printer, batch, threads, sink, scores); });
       if (!stop || !stop->made()) continue;
