@@ -155,7 +155,9 @@ Opened open_data(const Model& model, PredictArguments& arguments, const Threads&
 
 void predict_batch(const Model& model, const Predictor& predictor, const Printer& printer,
                    const Dataset& batch, const Threads& threads, Sink& sink, Scores& scores) {
-  const bool as_it_is = model.scaling.factor.empty() && batch.x.columns() <= model.features;
+  const bool as_it_is = model.scaling.factor.empty() &&
+                        (batch.x.is_sparse() || batch.x.columns() <= model.features) &&
+                        !std::holds_alternative<Precomputed>(model.kernel);
   const std::vector<double> values =
       as_it_is ? predictor.decision_values(batch.x, threads)
                : predictor.decision_values(predictor.prepared(batch.x), threads);
