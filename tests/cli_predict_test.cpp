@@ -196,7 +196,10 @@ TEST_F(CliPredict, FewerOrNewFeaturesThanTheModelKnows) {
   write("fewer", "1 1:0.5\n");
   EXPECT_EQ(run({"predict", "fewer", "m"}).code, 0);
   write("more", "1 1:0.5 7:1\n");
-  const Finished more = run({"predict", "more", "m"});
+  EXPECT_EQ(run({"predict", "more", "m"}).code, 0);
+  // How to scale a feature that was not there in training nobody knows.
+  train({"d", "-o", "scaled", "--scale"});
+  const Finished more = run({"predict", "more", "scaled"});
   EXPECT_EQ(more.code, 3);
   EXPECT_EQ(count_lines(more.err), 1u) << more.err;
 }

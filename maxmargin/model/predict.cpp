@@ -243,7 +243,11 @@ class Doubts {
 std::vector<double> Predictor::decision_values(const Rows& given, const Threads& threads) const {
   Rows rows = given;
   if (rows.sparse()) rows.columns = std::max(rows.columns, model_.features);
-  if (rows.columns != model_.features)
+  // A feature that no support vector has counts like any other, as long as the kernel is one of
+  // features and no scaling has to be known for it.
+  const bool takes_more = rows.sparse() && model_.scaling.factor.empty() &&
+                          !std::holds_alternative<Precomputed>(model_.kernel);
+  if (rows.columns != model_.features && !(takes_more && rows.columns > model_.features))
     throw Error(Fault::usage,
                 "the rows have " + std::to_string(rows.columns) + " features, the model " +
                     std::to_string(model_.features),
@@ -301,6 +305,12 @@ void Predictor::evaluate(const Rows& rows, std::size_t begin, std::span<double> 
 }
 
 Features Predictor::prepared(const Rows& rows) const {
+  if (rows.sparse() && rows.columns > model_.features && model_.scaling.factor.empty() &&
+      !std::holds_alternative<Precomputed>(model_.kernel)) {
+    Features copy = Features::sparse(rows.columns);
+    copy.append(rows);
+    return copy;
+  }
   Features copy = fitted(rows, model_.features);
   if (!model_.scaling.factor.empty()) apply(model_.scaling, copy);
   return copy;

@@ -28,8 +28,9 @@ class Predictor {
   double predict(std::span<const double> decision_values) const;
 
   /// A copy of rows with the model's features, scaled as it was trained when it has a scaling.
-  /// Features that the model does not know are left out where they are zero, else Error. Sparse
-  /// rows may have fewer (the others are zero), dense ones may not.
+  /// Features that the model does not know: sparse rows keep them where there is no scaling, since
+  /// they count in a distance; otherwise they must be zero, else Error. Sparse rows may have fewer
+  /// (the others are zero), dense ones may not.
   Features prepared(const Rows& rows) const;
 
  private:

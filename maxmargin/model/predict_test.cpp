@@ -252,7 +252,23 @@ TEST(Predict, PreparesRowsAsTheModelWasTrained) {
   EXPECT_EQ(scaled.view().value(3), 1.5);
 }
 
-TEST(Predict, FeaturesBeyondTheModelMustBeZero) {
+// A model of a file whose last features were absent must take a file that has them.
+TEST(Predict, SparseFeaturesBeyondTheModelCountInTheDistance) {
+  const Model model =
+      sample::classifier(Rbf{}, 2, Multiclass::one_vs_one, Storage::sparse_float, 4, 2);
+  const Predictor predictor(model);
+  Features wide = Features::sparse(5);
+  wide.append(std::array<Index, 2>{0, 4}, std::array{0.5, 2.0});
+  double want = model.machines[0].bias();
+  for (std::size_t k = 0; k < model.machines[0].support.size(); ++k)
+    want += model.machines[0].coefficient[k] *
+            naive_value(model.kernel, wide, 0, model.support, model.machines[0].support[k]);
+  EXPECT_NEAR(predictor.decision_values(wide, Threads(1))[0], want, 1e-6 * std::abs(want) + 1e-6);
+  EXPECT_EQ(predictor.decision_values(predictor.prepared(wide), Threads(1)),
+            predictor.decision_values(wide, Threads(1)));
+}
+
+TEST(Predict, FeaturesOfATableBeyondTheModelMustBeZero) {
   const Model model =
       sample::classifier(Rbf{}, 2, Multiclass::one_vs_one, Storage::sparse_float, 4, 2);
   const Predictor predictor(model);
