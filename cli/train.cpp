@@ -25,6 +25,7 @@ struct ReadData {
   std::size_t rows = 0, features = 0;
   double density = 0;
   double seconds = 0;
+  bool counts_from_zero = false;
 };
 
 Trained train_watched(Dataset data, const TrainArguments& arguments, const TrainOptions& options,
@@ -118,6 +119,7 @@ int run_train(TrainArguments& arguments) {
   read.rows = data.rows();
   read.features = data.x.columns();
   read.density = density(data.x);
+  read.counts_from_zero = data.counts_from_zero;
   read.seconds = watch.seconds();
 
   const TrainOptions options = naming(arguments.data, [&] { return arguments.options(data); });
@@ -125,7 +127,8 @@ int run_train(TrainArguments& arguments) {
     if (const std::string advice = scale_warning(data); !advice.empty()) warn(advice);
 
   Trained trained = train_watched(std::move(data), arguments, options, threads);
-  for (auto& each : arguments.remembered()) trained.model.options.push_back(std::move(each));
+  for (auto& each : arguments.remembered(read.counts_from_zero))
+    trained.model.options.push_back(std::move(each));
   save(trained.model, arguments.model);
 
   if (arguments.json)

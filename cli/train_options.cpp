@@ -1,5 +1,6 @@
 #include "cli/train_options.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 
@@ -203,8 +204,14 @@ void TrainArguments::set_class_weights(Svc& svc, const Dataset& read) const {
     if (factor[k] != 1) svc.class_weights.emplace_back(classes.names[k], factor[k]);
 }
 
-std::vector<std::pair<std::string, std::string>> TrainArguments::remembered() const {
-  return reading_.given();
+std::vector<std::pair<std::string, std::string>> TrainArguments::remembered(
+    bool counts_from_zero) const {
+  auto options = reading_.given();
+  const auto is_base = [](const auto& option) { return option.first == "base"; };
+  // A test file may happen to have no index 0 that would tell.
+  if (counts_from_zero && std::none_of(options.begin(), options.end(), is_base))
+    options.emplace_back("base", "0");
+  return options;
 }
 
 }  // namespace maxmargin::cli

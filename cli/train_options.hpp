@@ -22,7 +22,7 @@ class TrainArguments {
   /// The options of the library, for data that has been read.
   TrainOptions options(const Dataset& data) const;
   /// What the model should remember of how its data was read and scaled.
-  std::vector<std::pair<std::string, std::string>> remembered() const;
+  std::vector<std::pair<std::string, std::string>> remembered(bool counts_from_zero) const;
 
   std::string data, model;
   int threads = 0;

@@ -204,5 +204,15 @@ TEST_F(CliPredict, FewerOrNewFeaturesThanTheModelKnows) {
   EXPECT_EQ(count_lines(more.err), 1u) << more.err;
 }
 
+// The training file has an index 0, the test file has not: still it counts from 0.
+TEST_F(CliPredict, AModelKnowsWhereItsIndicesBegin) {
+  std::string data;
+  for (int i = 0; i < 40; ++i) data += i % 2 == 0 ? "1 0:1 1:0.1\n" : "-1 0:0.1 1:1\n";
+  write("d", data);
+  train({"d", "-o", "m"});
+  write("t", "-1 1:1\n");
+  EXPECT_EQ(run({"predict", "t", "m"}).out, "-1\n");
+}
+
 }  // namespace
 }  // namespace maxmargin::cli_test

@@ -22,6 +22,8 @@ struct Dataset {
   std::vector<std::int64_t> query;         ///< qid of each row
   std::vector<std::string> feature_names;  ///< from a header
 
+  bool counts_from_zero = false;  ///< LIBSVM text: the first feature has the index 0
+
   std::size_t rows() const { return x.count(); }
   bool labelled() const { return !y.empty(); }
 };

@@ -237,6 +237,7 @@ class LibsvmReader final : public RowReader {
       data.x.widen(data.x.columns() + 1);
     }
     taken_from_one_ = !from_zero;
+    data.counts_from_zero = from_zero || options_.base == ReadOptions::Base::zero;
     data.x.widen(options_.columns);
     return data;
   }
