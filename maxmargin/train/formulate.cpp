@@ -66,14 +66,12 @@ Formulated formulate(const Examples& data, std::span<const Example> examples, co
       point_of[leader] = static_cast<Index>(points.size());
       points.push_back(example.row);
     }
-    bool shared = false;
     const auto add = [&](const Block& block) {
       const auto [v, fresh] = variables.find_or_add(point_of[leader], block);
       const double share = std::isinf(block.upper) ? 1 : block.upper;
       if (fresh) {
         summed.push_back(share);
       } else {
-        shared = true;
         qp.block[v].upper += block.upper;
         summed[v] += share;
       }
@@ -84,7 +82,6 @@ Formulated formulate(const Examples& data, std::span<const Example> examples, co
           for (const Block& block : chosen.blocks(example.target, example.cost)) add(block);
         },
         loss);
-    result.merged += shared;
   }
   for (auto& share : result.shares) share.part /= summed[share.variable];
 

@@ -33,7 +33,6 @@ struct Formulated {
     double part;  ///< of the variable's value
   };
   std::vector<Share> shares;
-  std::size_t merged = 0;  ///< examples that share their variables with an equal one
 
   /// The coefficient of each row of the data in f, for the rows where it is not zero.
   std::vector<std::pair<Index, double>> coefficients(std::span<const double> a) const;

@@ -19,7 +19,6 @@ struct Part {
   Certified certified;
   std::vector<std::pair<Index, double>> coefficients;
   std::string solver, reason;
-  std::size_t merged = 0;
 };
 
 /// Tells one observer of several machines, trained one after another or side by side.
@@ -80,7 +79,6 @@ Part train_one(const Examples& data, const Subproblem& problem, const TrainOptio
   if (audience.answer() == Control::cancel && part.certified.solution.ended == Ended::time_limit)
     part.certified.solution.ended = Ended::cancelled;
   part.coefficients = formulated.coefficients(part.certified.solution.a);
-  part.merged = formulated.merged;
   audience.finished(number);
   return part;
 }
@@ -212,6 +210,18 @@ void assemble(const Examples& data, const Subproblems& problems, std::vector<Par
   }
 }
 
+/// Rows that are equal to an earlier one in features and, where labels count, label.
+std::size_t count_merged(const Dataset& data, std::span<const Index> first_equal, Outcome outcome) {
+  const bool by_label = outcome != Outcome::novelty;
+  std::vector<std::pair<Index, double>> seen;
+  for (std::size_t i = 0; i < first_equal.size(); ++i)
+    if (data.weight.empty() || data.weight[i] > 0)
+      seen.emplace_back(first_equal[i], by_label ? data.y[i] : 0);
+  const std::size_t rows = seen.size();
+  std::sort(seen.begin(), seen.end());
+  return rows - static_cast<std::size_t>(std::unique(seen.begin(), seen.end()) - seen.begin());
+}
+
 Definite checked_precomputed(const Rows& matrix, std::uint64_t seed, const Threads& threads) {
   constexpr std::size_t sample = 500;
   const Mercer mercer = mercer_check(Precomputed{}, matrix, sample, seed, threads);
@@ -255,6 +265,7 @@ Trained train(Dataset data, const TrainOptions& options, const Threads& threads,
     examples.definite = checked_precomputed(*examples.x, options.seed, threads);
   else
     examples.first_equal = first_equal_rows(*examples.x);
+  trained.merged_rows = count_merged(data, examples.first_equal, problems.outcome);
 
   std::vector<Part> parts = train_all(examples, problems, options, threads, observer);
   trained.solver = parts.front().solver;
@@ -267,7 +278,6 @@ Trained train(Dataset data, const TrainOptions& options, const Threads& threads,
     trained.ended = worse(trained.ended, certified.solution.ended);
     trained.iterations += certified.solution.iterations;
     trained.certify_seconds += certified.seconds;
-    trained.merged_rows += parts[k].merged;
   }
   assemble(examples, problems, parts, model);
   trained.train_seconds = std::max(0.0, clock.seconds() - trained.certify_seconds);

@@ -31,9 +31,13 @@ HWY_INLINE Best best_lane(V values, V indices) {
   HWY_ALIGN double value[8], index[8];
   hn::Store(values, d, value);
   hn::Store(indices, d, index);
-  Best best{value[0], static_cast<std::size_t>(index[0])};
+  // By way of a signed number: -1, for none, has no value as an unsigned one.
+  const auto whole = [](double at) {
+    return static_cast<std::size_t>(static_cast<std::int64_t>(at));
+  };
+  Best best{value[0], whole(index[0])};
   for (std::size_t i = 1; i < hn::Lanes(d); ++i) {
-    const auto at = static_cast<std::size_t>(index[i]);
+    const std::size_t at = whole(index[i]);
     if (value[i] > best.value || (value[i] == best.value && at < best.index)) best = {value[i], at};
   }
   return best;

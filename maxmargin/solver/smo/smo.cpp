@@ -25,12 +25,19 @@ constexpr std::size_t iterations_between_shrinks = 10;
 constexpr double worth_shrinking = 0.7;
 constexpr std::size_t columns_per_task = 4096;
 constexpr double gathering_cost = 3;  // nanoseconds
-// So many outer iterations without a decrease that a double can show, and the run has stalled.
-constexpr int patience = 20;
+// So many times all variables could have had their turn, and there was no progress: stalled.
+constexpr std::size_t patience = 20;
 // A hard margin below this share of the data's radius is none.
 constexpr double least_margin = 1e-6;
 
 double entry_scale(const DualQp& qp) { return qp.A[0][0] * qp.block[0].sign; }
+
+/// The variables in a working set: no more than there is room for rows in the cache.
+std::size_t set_size(const DualQp& qp, const Smo& options) {
+  const std::size_t row_bytes = qp.K->size() * sizeof(float) + 64;
+  return std::clamp<std::size_t>(options.cache_bytes / row_bytes, 2,
+                                 static_cast<std::size_t>(options.working_set));
+}
 
 /// A point within the bounds with A a = d: zero where possible, then from the first variable on.
 std::vector<double> feasible_start(const DualQp& qp) {
@@ -56,7 +63,8 @@ class Outer {
         options_(options),
         run_(run),
         active_(qp, run.start.empty() ? feasible_start(qp) : run.start),
-        cache_(qp.K, options.cache_bytes, 2 * static_cast<std::size_t>(options.working_set)),
+        set_size_(set_size(qp, options)),
+        cache_(qp.K, options.cache_bytes, set_size_),
         beta_(active_.beta),
         goal_(options.stop.kkt) {
     full_coefficients_ = point_coefficients();
@@ -94,17 +102,24 @@ class Outer {
     if (options_.shrinking && ++since_shrink_ >= iterations_between_shrinks) shrink(levels);
     const std::vector<Index> set = working_set(levels);
     const double decrease = improve(set, levels);
-    if (decrease > 1e-15 * std::abs(objective_)) {
+    watch(decrease, levels.violation());
+    objective_ -= decrease;
+    if (hard_ && is_unbounded()) ended_ = Ended::unbounded;
+  }
+
+  /// Progress is a decrease that a double can show beside the objective, or, close to the optimum,
+  /// a smaller violation than ever. A run without either has stalled.
+  void watch(double decrease, double violation) {
+    if (decrease > 1e-15 * std::abs(objective_) || violation < 0.99 * least_violation_) {
       idle_ = 0;
-    } else if (++idle_ > patience) {
+    } else if (decrease == 0 || ++idle_ > patience * (active_.size() / set_size_ + 50)) {
       if (is_shrunk())
         restore();
       else
         ended_ = Ended::stalled;
       idle_ = 0;
     }
-    objective_ -= decrease;
-    if (hard_ && is_unbounded()) ended_ = Ended::unbounded;
+    least_violation_ = std::min(least_violation_, violation);
   }
 
   /// The active problem is solved to the goal: is the whole one, and is the gap small enough?
@@ -176,11 +191,12 @@ class Outer {
 
   /// The worst violators, and from the last set those that have not reached a bound.
   std::vector<Index> working_set(const Active::Levels& levels) {
-    const std::size_t most =
-        std::min<std::size_t>(static_cast<std::size_t>(options_.working_set), active_.size());
+    const std::size_t most = std::min(set_size_, active_.size());
     std::vector<Index> kept;
+    // The most violating pair must always have its place.
+    const std::size_t most_kept = most < 8 ? 0 : most / 2;
     for (const Index v : last_set_)
-      if (active_.is_free(v) && kept.size() < most / 2) kept.push_back(v);
+      if (active_.is_free(v) && kept.size() < most_kept) kept.push_back(v);
     std::vector<bool> taken(active_.size(), false);
     for (const Index v : kept) taken[v] = true;
     std::vector<Index> set = active_.violators(most - kept.size(), levels, taken);
@@ -339,8 +355,7 @@ class Outer {
     for (std::size_t v = 0; v < qp_.size(); ++v) a[v] = qp_.block[v].sign * beta_[v];
     active_ = Active(qp_, a);
     active_.f = full_f_;
-    cache_ =
-        RowCache(qp_.K, options_.cache_bytes, 2 * static_cast<std::size_t>(options_.working_set));
+    cache_ = RowCache(qp_.K, options_.cache_bytes, set_size_);
     last_set_.clear();
   }
 
@@ -360,6 +375,7 @@ class Outer {
   const Run& run_;
   Stopwatch clock_;
   Active active_;
+  std::size_t set_size_;
   RowCache cache_;
   std::vector<double> beta_;  // of all variables; the active ones' at last keeping
   std::vector<double> full_f_, full_coefficients_;
@@ -369,12 +385,13 @@ class Outer {
   bool hard_;  // some variable has no bound and no curvature
   double goal_;
   double first_violation_ = 0;
+  double least_violation_ = infinity;
   double objective_ = 0;
   double best_primal_ = infinity, best_dual_ = -infinity, last_gap_ = infinity;
   double last_report_ = 0;
   std::size_t steps_ = 0;
   std::size_t since_shrink_ = 0;
-  int idle_ = 0;
+  std::size_t idle_ = 0;
 };
 
 }  // namespace

@@ -1,0 +1,119 @@
+#include "maxmargin/solver/smo/smo.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "maxmargin/base/rng.hpp"
+#include "maxmargin/problem/evaluate.hpp"
+#include "maxmargin/problem/kernel_quadratic.hpp"
+#include "maxmargin/solver/solvers.hpp"
+
+namespace maxmargin {
+namespace {
+
+/// Two noisy classes in the plane.
+DualQp two_classes(std::size_t rows, double cost) {
+  Rng rng(5);
+  std::vector<double> values;
+  DualQp qp;
+  for (std::size_t i = 0; i < rows; ++i) {
+    const double y = i % 2 == 0 ? 1 : -1;
+    values.push_back(rng.normal() + y);
+    values.push_back(rng.normal());
+    qp.row.push_back(static_cast<Index>(i));
+    qp.block.push_back({y, -1, 0, cost, 0});
+  }
+  qp.K =
+      make_kernel_quadratic(Rbf{1.0}, std::make_shared<const Features>(Features::dense(2, values)));
+  qp.A.emplace_back();
+  for (const Block& block : qp.block) qp.A[0].push_back(block.sign);
+  qp.d = {0};
+  return qp;
+}
+
+Certified solved(const DualQp& qp, const Smo& options) {
+  const Threads threads(1);
+  return solve(qp, options, threads);
+}
+
+// What is cached, how large the sets are and what is left out on the way changes the way to the
+// optimum, not the optimum.
+TEST(Smo, TheOptimumDoesNotDependOnMemorySetsOrShrinking) {
+  const DualQp qp = two_classes(300, 2);
+  Smo usual;
+  usual.stop.kkt = 1e-4;
+  usual.stop.relative_gap = 1e-6;
+  const Certified best = solved(qp, usual);
+  ASSERT_EQ(best.solution.ended, Ended::converged);
+  for (const std::size_t rows : {2, 7, 60})
+    for (const int set : {2, 16, 300})
+      for (const bool shrinking : {true, false}) {
+        Smo options = usual;
+        options.cache_bytes = rows * (300 * sizeof(float) + 64);
+        options.working_set = set;
+        options.shrinking = shrinking;
+        const Certified other = solved(qp, options);
+        EXPECT_EQ(other.solution.ended, Ended::converged);
+        EXPECT_LE(other.certificate.kkt, 1e-4);
+        EXPECT_NEAR(other.certificate.dual, best.certificate.dual, 1e-6 * best.certificate.dual)
+            << rows << " rows, sets of " << set;
+      }
+}
+
+TEST(Smo, StopsAtItsLimitsAndSaysSo) {
+  const DualQp qp = two_classes(400, 100);
+  Smo few;
+  few.stop.iterations = 10;
+  const Certified limited = solved(qp, few);
+  EXPECT_EQ(limited.solution.ended, Ended::iteration_limit);
+  EXPECT_GT(limited.certificate.gap, 0);
+  EXPECT_LE(limited.certificate.equality_residual, 1e-12);
+  Smo no_time;
+  no_time.stop.seconds = 0;
+  EXPECT_EQ(solved(qp, no_time).solution.ended, Ended::time_limit);
+}
+
+TEST(Smo, AnObserverSeesTheRunAndCanEndIt) {
+  const DualQp qp = two_classes(3000, 1e6);
+  Smo options;
+  options.stop.kkt = 1e-12;
+  options.stop.relative_gap = 1e-14;
+  const Threads threads(1);
+  int calls = 0;
+  const Certified stopped = solve(qp, options, threads, [&](const Progress& progress) {
+    ++calls;
+    EXPECT_EQ(progress.size, qp.size());
+    EXPECT_GE(progress.done, 0);
+    EXPECT_LE(progress.done, 1);
+    return Control::cancel;
+  });
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(stopped.solution.ended, Ended::cancelled);
+  EXPECT_LE(stopped.certificate.bound_residual, 0);
+}
+
+TEST(Smo, StartsFromWhatItIsGiven) {
+  const DualQp qp = two_classes(300, 5);
+  Smo options;
+  options.stop.kkt = 1e-4;
+  const Certified first = solved(qp, options);
+  const Threads threads(1);
+  const maxmargin::Run again{threads, {}, first.solution.a, Precision::fast, 0};
+  const Solution second = run(qp, options, again);
+  EXPECT_EQ(second.ended, Ended::converged);
+  EXPECT_EQ(second.iterations, 0u);
+}
+
+TEST(Smo, SaysWhatItCannotTake) {
+  DualQp qp = two_classes(10, 1);
+  EXPECT_FALSE(refuses(qp, Smo{}).has_value());
+  qp.A[0][3] *= 2;
+  EXPECT_TRUE(refuses(qp, Smo{}).has_value());
+  qp.A.emplace_back(qp.A[0]);
+  EXPECT_TRUE(refuses(qp, Smo{}).has_value());
+  EXPECT_THROW(solved(qp, Smo{}), Error);
+}
+
+}  // namespace
+}  // namespace maxmargin
