@@ -1,6 +1,7 @@
 #include "maxmargin/kernel/engine.hpp"
 
 #include <gtest/gtest.h>
+#include <hwy/highway.h>
 
 #include <cmath>
 #include <numeric>
@@ -84,7 +85,7 @@ double scale_of(const Kernel& kernel, double value, const Rows& left, std::size_
          1e-30;
 }
 
-TEST(Engine, ValuesAgreeWithThePlainDefinition) {
+void expect_plain_values() {
   for (const Shape shape : shapes) {
     const Features columns = made(shape, 131, 1);
     const Features left = made(shape, 70, 2);
@@ -112,6 +113,21 @@ TEST(Engine, ValuesAgreeWithThePlainDefinition) {
     }
   }
 }
+
+TEST(Engine, ValuesAgreeWithThePlainDefinition) { expect_plain_values(); }
+
+#if HWY_ARCH_X86
+// What the loops compute must be right on older processors too.
+TEST(Engine, ValuesAgreeWithThePlainDefinitionOnEveryInstructionSet) {
+  for (const std::int64_t set : {HWY_AVX2, HWY_SSSE3}) {
+    hwy::SetSupportedTargetsForTest(set);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    expect_plain_values();
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+#endif
 
 TEST(Engine, ValuesDoNotDependOnTheCut) {
   for (const Shape shape : shapes) {

@@ -1,0 +1,356 @@
+// From sums to kernel values: the second half of tiles.hpp.
+#include <algorithm>
+#include <cmath>
+
+#include "maxmargin/kernel/tiles.hpp"
+
+#define HWY_DISABLED_TARGETS (HWY_SSE4)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "maxmargin/kernel/finish.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <hwy/contrib/math/math-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace maxmargin::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// A number as the sum of two floats: what the maps work on, so that the argument of an exponential
+// keeps its digits where a float alone would lose them.
+template <class V>
+struct HighLow {
+  V high, low;
+};
+
+template <class D>
+HWY_INLINE auto combine(D d, const float* sums, float factor, float row_base, const float* base)
+    -> HighLow<decltype(hn::Zero(d))> {
+  const auto bases = hn::Add(hn::LoadU(d, base), hn::Set(d, row_base));
+  return {hn::MulAdd(hn::LoadU(d, sums), hn::Set(d, factor), bases), hn::Zero(d)};
+}
+
+template <class D>
+HWY_INLINE auto combine(D d, const std::int32_t* sums, std::int32_t factor, std::int32_t row_base,
+                        const std::int32_t* base) -> HighLow<decltype(hn::Zero(d))> {
+  const hn::RebindToSigned<D> di;
+  const auto bases = hn::Add(hn::LoadU(di, base), hn::Set(di, row_base));
+  const auto sum = hn::Add(hn::Mul(hn::LoadU(di, sums), hn::Set(di, factor)), bases);
+  const auto low = hn::And(sum, hn::Set(di, 4095));
+  return {hn::ConvertTo(d, hn::Sub(sum, low)), hn::ConvertTo(d, low)};
+}
+
+template <class D>
+HWY_INLINE auto combine(D d, const double* sums, double factor, double row_base, const double* base)
+    -> HighLow<decltype(hn::Zero(d))> {
+  const hn::Repartition<double, D> dd;
+  const hn::Half<D> dh;
+  const std::size_t half = hn::Lanes(dd);
+  const auto part = [&](std::size_t at) HWY_ATTR {
+    const auto bases = hn::Add(hn::LoadU(dd, base + at), hn::Set(dd, row_base));
+    return hn::MulAdd(hn::LoadU(dd, sums + at), hn::Set(dd, factor), bases);
+  };
+  const auto s0 = part(0), s1 = part(half);
+  const auto h0 = hn::DemoteTo(dh, s0), h1 = hn::DemoteTo(dh, s1);
+  const auto l0 = hn::DemoteTo(dh, hn::Sub(s0, hn::PromoteTo(dd, h0)));
+  const auto l1 = hn::DemoteTo(dh, hn::Sub(s1, hn::PromoteTo(dd, h1)));
+  return {hn::Combine(d, h1, h0), hn::Combine(d, l1, l0)};
+}
+
+// 2^(high + low) for high + low <= 0 or moderate; relative error below 2e-7. Below 2^-126: zero.
+template <class D, class V>
+HWY_INLINE V power_of_two(D d, V high, V low) {
+  const hn::RebindToSigned<D> di;
+  const V whole = hn::Round(high);
+  const V r = hn::Add(hn::Sub(high, whole), low);
+  V p = hn::Set(d, 0.00015345810970757157f);
+  p = hn::MulAdd(p, r, hn::Set(d, 0.0013399930903688073f));
+  p = hn::MulAdd(p, r, hn::Set(d, 0.009618489071726799f));
+  p = hn::MulAdd(p, r, hn::Set(d, 0.05550328642129898f));
+  p = hn::MulAdd(p, r, hn::Set(d, 0.24022646248340607f));
+  p = hn::MulAdd(p, r, hn::Set(d, 0.6931471824645996f));
+  p = hn::MulAdd(p, r, hn::Set(d, 1.0f));
+  const V bounded = hn::Max(whole, hn::Set(d, -126.0f));
+  const V scale =
+      hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(hn::ConvertTo(di, bounded), hn::Set(di, 127))));
+  return hn::IfThenElseZero(hn::Ge(whole, hn::Set(d, -126.0f)), hn::Mul(p, scale));
+}
+
+constexpr double log2_of_e = 1.4426950408889634;
+
+/// a b - p, exactly, for p = a b rounded: one instruction where there are fused ones, Dekker's
+/// product where not.
+template <class D, class V>
+HWY_INLINE V product_error(D d, V a, V b, V p) {
+  if constexpr (HWY_NATIVE_FMA) {
+    return hn::MulSub(a, b, p);
+  } else {
+    const auto upper_half = [&](V x) HWY_ATTR {
+      const V scaled = hn::Mul(x, hn::Set(d, 4097.0f));
+      return hn::Sub(scaled, hn::Sub(scaled, x));
+    };
+    const V a1 = upper_half(a), a2 = hn::Sub(a, a1), b1 = upper_half(b), b2 = hn::Sub(b, b1);
+    const V first = hn::Add(hn::Sub(hn::Mul(a1, b1), p), hn::Mul(a1, b2));
+    return hn::Add(hn::Add(first, hn::Mul(a2, b1)), hn::Mul(a2, b2));
+  }
+}
+
+struct DecayTile {
+  float high, low;
+  DecayTile(const Decay& map, double unit) {
+    const double rate = -map.rate * unit * log2_of_e;
+    high = static_cast<float>(rate);
+    low = static_cast<float>(rate - static_cast<double>(high));
+  }
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, HighLow<V> s) const {
+    // Rounding may have made a distance slightly negative.
+    const V distance = hn::Max(s.high, hn::Zero(d));
+    const V rate = hn::Set(d, high);
+    const V p = hn::Mul(distance, rate);
+    V rest = product_error(d, distance, rate, p);
+    rest = hn::MulAdd(distance, hn::Set(d, low), rest);
+    rest = hn::MulAdd(s.low, rate, rest);
+    return power_of_two(d, p, rest);
+  }
+};
+
+struct RootDecayTile {
+  float rate, unit;
+  RootDecayTile(const RootDecay& map, double scale)
+      : rate(static_cast<float>(-map.rate * log2_of_e)), unit(static_cast<float>(scale)) {}
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, HighLow<V> s) const {
+    const V distance = hn::Max(hn::Add(s.high, s.low), hn::Zero(d));
+    const V root = hn::Sqrt(hn::Mul(distance, hn::Set(d, unit)));
+    const V p = hn::Mul(root, hn::Set(d, rate));
+    return power_of_two(d, p, product_error(d, root, hn::Set(d, rate), p));
+  }
+};
+
+struct IdentityTile {
+  float unit;
+  IdentityTile(const Identity&, double scale) : unit(static_cast<float>(scale)) {}
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, HighLow<V> s) const {
+    return hn::Mul(hn::Add(s.high, s.low), hn::Set(d, unit));
+  }
+};
+
+struct PowerTile {
+  float factor, shift;
+  int degree;
+  PowerTile(const Power& map, double unit)
+      : factor(static_cast<float>(map.factor * unit)),
+        shift(static_cast<float>(map.shift)),
+        degree(map.degree) {}
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, HighLow<V> s) const {
+    V base = hn::MulAdd(s.low, hn::Set(d, factor), hn::Set(d, shift));
+    base = hn::MulAdd(s.high, hn::Set(d, factor), base);
+    V result = hn::Set(d, 1.0f);
+    for (int n = degree; n > 0; n >>= 1) {
+      if (n & 1) result = hn::Mul(result, base);
+      base = hn::Mul(base, base);
+    }
+    return result;
+  }
+};
+
+struct TangentTile {
+  float factor, shift;
+  TangentTile(const HyperbolicTangent& map, double unit)
+      : factor(static_cast<float>(map.factor * unit)), shift(static_cast<float>(map.shift)) {}
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, HighLow<V> s) const {
+    V argument = hn::MulAdd(s.low, hn::Set(d, factor), hn::Set(d, shift));
+    argument = hn::MulAdd(s.high, hn::Set(d, factor), argument);
+    return hn::Tanh(d, argument);
+  }
+};
+
+template <class Tile, class Sum>
+void finish_rows(const Tile& tile, const Finish<Sum>& finish, const Sum* sums, std::size_t width,
+                 std::size_t rows, std::size_t first, std::size_t count, float* const* out,
+                 std::size_t at) {
+  const hn::CappedTag<float, 16> d;
+  const std::size_t lanes = hn::Lanes(d);
+  HWY_ALIGN float rest[16];
+  for (std::size_t r = 0; r < rows; ++r) {
+    const Sum* from = sums + r * width + first;
+    const Sum* base = finish.column_base + first;
+    float* to = out[r] + at;
+    std::size_t c = 0;
+    for (; c + lanes <= count; c += lanes)
+      hn::StoreU(tile(d, combine(d, from + c, finish.factor, finish.row_base[r], base + c)), d,
+                 to + c);
+    // The sums and bases behind the last wanted column are there: panels are whole.
+    if (c < count) {
+      HWY_ALIGN Sum padded_sums[16] = {}, padded_base[16] = {};
+      std::copy(from + c, from + count, padded_sums);
+      std::copy(base + c, base + count, padded_base);
+      hn::Store(tile(d, combine(d, padded_sums, finish.factor, finish.row_base[r], padded_base)), d,
+                rest);
+      std::copy(rest, rest + (count - c), to + c);
+    }
+  }
+}
+
+template <class Sum>
+void finish_all(const Map& map, const Finish<Sum>& finish, const Sum* sums, std::size_t width,
+                std::size_t rows, std::size_t first, std::size_t count, float* const* out,
+                std::size_t at) {
+  const auto with = [&](const auto& tile) {
+    finish_rows(tile, finish, sums, width, rows, first, count, out, at);
+  };
+  if (const auto* decay = std::get_if<Decay>(&map)) return with(DecayTile(*decay, finish.unit));
+  if (const auto* root = std::get_if<RootDecay>(&map))
+    return with(RootDecayTile(*root, finish.unit));
+  if (const auto* power = std::get_if<Power>(&map)) return with(PowerTile(*power, finish.unit));
+  if (const auto* tangent = std::get_if<HyperbolicTangent>(&map))
+    return with(TangentTile(*tangent, finish.unit));
+  with(IdentityTile(std::get<Identity>(map), finish.unit));
+}
+
+void finish_float(const Map& map, const Finish<float>& finish, const float* sums, std::size_t width,
+                  std::size_t rows, std::size_t first, std::size_t count, float* const* out,
+                  std::size_t at) {
+  finish_all(map, finish, sums, width, rows, first, count, out, at);
+}
+void finish_double(const Map& map, const Finish<double>& finish, const double* sums,
+                   std::size_t width, std::size_t rows, std::size_t first, std::size_t count,
+                   float* const* out, std::size_t at) {
+  finish_all(map, finish, sums, width, rows, first, count, out, at);
+}
+void finish_int32(const Map& map, const Finish<std::int32_t>& finish, const std::int32_t* sums,
+                  std::size_t width, std::size_t rows, std::size_t first, std::size_t count,
+                  float* const* out, std::size_t at) {
+  finish_all(map, finish, sums, width, rows, first, count, out, at);
+}
+
+// exp(-rate s) of a whole number s < 256 is a product of table entries, one for each digit of s to
+// the base of the number of lanes: tables of that size are looked up within a register.
+constexpr std::size_t digits_of(std::size_t lanes) { return lanes >= 16 ? 2 : lanes == 8 ? 3 : 4; }
+
+void finish_byte(const Map& map, const Finish<std::uint8_t>& finish, const std::uint8_t* sums,
+                 std::size_t width, std::size_t rows, std::size_t first, std::size_t count,
+                 float* const* out, std::size_t at) {
+  const hn::CappedTag<float, 16> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  const hn::Rebind<std::uint8_t, decltype(d)> du8;
+  constexpr std::size_t lanes = hn::MaxLanes(hn::CappedTag<float, 16>());
+  constexpr std::size_t digits = digits_of(lanes);
+  constexpr int bits = lanes >= 16 ? 4 : lanes == 8 ? 3 : 2;
+  const double rate = std::get<Decay>(map).rate * finish.unit;
+  HWY_ALIGN float tables[digits][lanes];
+  double step = 1;
+  for (std::size_t k = 0; k < digits; ++k, step *= lanes)
+    for (std::size_t i = 0; i < lanes; ++i)
+      tables[k][i] = static_cast<float>(std::exp(-rate * step * static_cast<double>(i)));
+  HWY_ALIGN float rest[16];
+  HWY_ALIGN std::uint8_t distances[64];
+  const auto look_up = [&](std::size_t c) HWY_ATTR {
+    auto s = hn::PromoteTo(di, hn::LoadU(du8, distances + c));
+    auto product = hn::Set(d, 1.0f);
+    HWY_UNROLL(4)
+    for (std::size_t k = 0; k < digits; ++k) {
+      const auto digit = hn::And(s, hn::Set(di, static_cast<std::int32_t>(lanes - 1)));
+      const auto entry = hn::TableLookupLanes(hn::Load(d, tables[k]), hn::IndicesFromVec(d, digit));
+      product = k == 0 ? entry : hn::Mul(product, entry);
+      s = hn::ShiftRight<bits>(s);
+    }
+    return product;
+  };
+  const hn::CappedTag<std::uint8_t, 64> du;
+  for (std::size_t r = 0; r < rows; ++r) {
+    const auto base = hn::Set(du, finish.row_base[r]);
+    for (std::size_t c = 0; c < 64; c += hn::Lanes(du)) {
+      const auto sum = hn::Load(du, sums + r * width + c);
+      const auto bases = hn::Add(base, hn::LoadU(du, finish.column_base + c));
+      hn::Store(hn::Sub(bases, hn::Add(sum, sum)), du, distances + c);
+    }
+    float* to = out[r] + at;
+    std::size_t c = 0;
+    for (; c + lanes <= count; c += lanes) hn::StoreU(look_up(first + c), d, to + c);
+    if (c < count) {
+      // A whole vector, taken from the end of the panel if need be.
+      const std::size_t from = std::min(first + c, width - lanes);
+      hn::Store(look_up(from), d, rest);
+      std::copy(rest + (first + c - from), rest + (first + count - from), to + c);
+    }
+  }
+}
+
+// exp of many doubles; the scalar function takes ten times as long.
+void exponentials(double* values, std::size_t count) {
+  const hn::CappedTag<double, 8> d;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes)
+    hn::StoreU(hn::Exp(d, hn::LoadU(d, values + i)), d, values + i);
+  if (i < count) {
+    HWY_ALIGN double padded[8] = {};
+    std::copy(values + i, values + count, padded);
+    hn::Store(hn::Exp(d, hn::Load(d, padded)), d, padded);
+    std::copy(padded, padded + (count - i), values + i);
+  }
+}
+
+}  // namespace maxmargin::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace maxmargin {
+
+HWY_EXPORT(finish_float);
+HWY_EXPORT(finish_double);
+HWY_EXPORT(finish_int32);
+HWY_EXPORT(finish_byte);
+HWY_EXPORT(exponentials);
+
+template <>
+void finish_sums(const Map& map, const Finish<float>& finish, const float* sums, std::size_t width,
+                 std::size_t rows, std::size_t first, std::size_t count, float* const* out,
+                 std::size_t at) {
+  HWY_DYNAMIC_DISPATCH(finish_float)
+  (map, finish, sums, width, rows, first, count, out, at);
+}
+template <>
+void finish_sums(const Map& map, const Finish<double>& finish, const double* sums,
+                 std::size_t width, std::size_t rows, std::size_t first, std::size_t count,
+                 float* const* out, std::size_t at) {
+  HWY_DYNAMIC_DISPATCH(finish_double)
+  (map, finish, sums, width, rows, first, count, out, at);
+}
+template <>
+void finish_sums(const Map& map, const Finish<std::int32_t>& finish, const std::int32_t* sums,
+                 std::size_t width, std::size_t rows, std::size_t first, std::size_t count,
+                 float* const* out, std::size_t at) {
+  HWY_DYNAMIC_DISPATCH(finish_int32)
+  (map, finish, sums, width, rows, first, count, out, at);
+}
+
+template <>
+void finish_sums(const Map& map, const Finish<std::uint8_t>& finish, const std::uint8_t* sums,
+                 std::size_t width, std::size_t rows, std::size_t first, std::size_t count,
+                 float* const* out, std::size_t at) {
+  HWY_DYNAMIC_DISPATCH(finish_byte)
+  (map, finish, sums, width, rows, first, count, out, at);
+}
+
+void map_exactly(const Map& map, std::span<double> values) {
+  if (const auto* decay = std::get_if<Decay>(&map)) {
+    // Below -708 the result is less than the smallest normal number.
+    for (double& value : values) value = std::max(-decay->rate * value, -708.0);
+    HWY_DYNAMIC_DISPATCH(exponentials)(values.data(), values.size());
+    return;
+  }
+  std::visit(
+      [&](const auto& each) {
+        for (double& value : values) value = each(value);
+      },
+      map);
+}
+
+}  // namespace maxmargin
+#endif
