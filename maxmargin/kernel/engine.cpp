@@ -25,6 +25,9 @@ class StoredEngine final : public Engine {
                    std::size_t count, double* out, std::size_t stride) const override {
     exact_left_panel_block(form_, left, which, columns_, begin, count, out, stride);
   }
+  std::unique_ptr<Engine> for_columns(const Rows& columns) const override {
+    return std::make_unique<StoredEngine>(form_, columns, in_double_);
+  }
   double value_cost() const override {
     return 0.1 * static_cast<double>(columns_.stored()) / static_cast<double>(columns_.count + 1);
   }
@@ -65,6 +68,9 @@ class CustomEngine final : public DoubleEngine {
     for (std::size_t r = 0; r < which.size(); ++r)
       std::copy_n(block.data() + r * count, count, out + r * stride);
   }
+  std::unique_ptr<Engine> for_columns(const Rows& columns) const override {
+    return std::make_unique<CustomEngine>(kernel_, columns);
+  }
 
  private:
   Custom kernel_;
@@ -73,6 +79,9 @@ class CustomEngine final : public DoubleEngine {
 
 class PrecomputedEngine final : public DoubleEngine {
  public:
+  std::unique_ptr<Engine> for_columns(const Rows&) const override {
+    return std::make_unique<PrecomputedEngine>();
+  }
   void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,
                    std::size_t count, double* out, std::size_t stride) const override {
     for (std::size_t r = 0; r < which.size(); ++r) {

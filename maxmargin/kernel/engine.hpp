@@ -31,6 +31,10 @@ class Engine {
   virtual void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,
                            std::size_t count, double* out, std::size_t stride) const = 0;
 
+  /// An engine for other columns, chosen from these, that computes in the same way: its values are
+  /// the same to the last bit. `columns` must outlive it.
+  virtual std::unique_ptr<Engine> for_columns(const Rows& columns) const = 0;
+
   /// Roughly the nanoseconds that one value takes on one core: decides what is worth keeping.
   virtual double value_cost() const = 0;
 

@@ -47,8 +47,8 @@ class LeftPanel {
         if (raw == 0) return;
         const double value = summation_.value(raw);
         if (summation_.is_euclidean()) column_base += value * value;
-        // A feature that no row of the panel has adds nothing to a product.
-        if (slot_[feature] == 0 && summation_.is_product()) return;
+        // A feature that no row of the panel has adds zero; leaving it out would make the order of
+        // the additions depend on the other rows.
         features_.push_back(slot_[feature]);
         values_.push_back(static_cast<T>(value));
       });

@@ -35,14 +35,14 @@ class PanelEngine final : public Engine {
 
  public:
   PanelEngine(const Form& form, const Rows& columns, double unit, LeftSide side,
-              double trusted_norm)
+              double trusted_norm, UsedFeatures used)
       : form_(form),
         summation_(form.pairing),
         columns_(columns),
         unit_(unit),
         side_(side),
         trusted_norm_(trusted_norm),
-        used_(used_features(columns)),
+        used_(std::move(used)),
         slots_((used_.count + features_a_slot - 1) / features_a_slot),
         panel_size_(slots_ * width * features_a_slot) {
     const std::size_t panels = (columns.count + width - 1) / width;
@@ -69,6 +69,10 @@ class PanelEngine final : public Engine {
   void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,
                    std::size_t count, double* out, std::size_t stride) const override {
     exact_left_panel_block(form_, left, which, columns_, begin, count, out, stride);
+  }
+
+  std::unique_ptr<Engine> for_columns(const Rows& columns) const override {
+    return std::make_unique<PanelEngine>(form_, columns, unit_, side_, trusted_norm_, used_);
   }
 
   double value_cost() const override {
@@ -242,7 +246,8 @@ std::size_t panel_bytes(std::size_t used_features, std::size_t rows) {
 template <class T>
 std::unique_ptr<Engine> make_panel_engine(const Form& form, const Rows& columns, double unit,
                                           LeftSide side, double trusted_norm) {
-  return std::make_unique<PanelEngine<T>>(form, columns, unit, side, trusted_norm);
+  return std::make_unique<PanelEngine<T>>(form, columns, unit, side, trusted_norm,
+                                          used_features(columns));
 }
 
 template std::size_t panel_bytes<float>(std::size_t, std::size_t);

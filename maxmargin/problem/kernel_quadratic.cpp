@@ -46,6 +46,16 @@ class KernelQuadratic final : public Quadratic {
         engine_(make_engine(kernel, *rows_)),
         diagonal_(checked_diagonal(self_values(kernel, *rows_))) {}
 
+  /// Some of the points of a matrix.
+  KernelQuadratic(const KernelQuadratic& whole, std::span<const Index> points)
+      : kernel_(whole.kernel_),
+        rows_(chosen(*whole.rows_, points)),
+        engine_(whole.engine_->for_columns(*rows_)),
+        diagonal_(points.size()) {
+    own_bytes_ = rows_->bytes();
+    for (std::size_t i = 0; i < points.size(); ++i) diagonal_[i] = whole.diagonal_[points[i]];
+  }
+
   std::size_t size() const override { return rows_->count(); }
   std::span<const double> diagonal() const override { return diagonal_; }
   Definite definite() const override { return maxmargin::definite(kernel_); }
@@ -74,14 +84,18 @@ class KernelQuadratic final : public Quadratic {
   }
 
   std::shared_ptr<const Quadratic> restrict_to(std::span<const Index> points) const override {
-    auto some =
-        rows_->is_sparse() ? Features::sparse(rows_->columns()) : Features::dense(rows_->columns());
-    some.append(rows_->view(), points);
-    return std::make_shared<KernelQuadratic>(kernel_,
-                                             std::make_shared<const Features>(std::move(some)));
+    return std::make_shared<KernelQuadratic>(*this, points);
   }
 
  private:
+  static std::shared_ptr<const Features> chosen(const Features& rows,
+                                                std::span<const Index> points) {
+    Features some =
+        rows.is_sparse() ? Features::sparse(rows.columns()) : Features::dense(rows.columns());
+    some.append(rows.view(), points);
+    return std::make_shared<const Features>(std::move(some));
+  }
+
   void add_fast(std::span<const Index> which, std::span<const double> x, std::size_t begin,
                 std::size_t end, double* y) const {
     const std::size_t count = end - begin;
@@ -112,7 +126,7 @@ class KernelQuadratic final : public Quadratic {
   }
 
   Kernel kernel_;
-  std::size_t own_bytes_;
+  std::size_t own_bytes_ = 0;
   std::shared_ptr<const Features> rows_;
   std::unique_ptr<Engine> engine_;
   std::vector<double> diagonal_;

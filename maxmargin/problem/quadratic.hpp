@@ -40,8 +40,8 @@ class Quadratic {
   virtual void multiply(std::span<const double> x, std::span<double> y, Precision precision,
                         const Threads& threads) const = 0;
 
-  /// The same matrix over some of the points, in the given order: what is left when a solver
-  /// shrinks its problem.
+  /// The same matrix over some of the points, in the given order and with the same bits: what is
+  /// left when a solver shrinks its problem.
   virtual std::shared_ptr<const Quadratic> restrict_to(std::span<const Index> points) const = 0;
 };
 
