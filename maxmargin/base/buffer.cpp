@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <new>
 #include <string>
@@ -12,6 +13,8 @@
 namespace maxmargin {
 namespace {
 
+// From this size on arrays have pages of their own: whole ones, so that a size tells.
+constexpr std::size_t mapped_from = std::size_t{1} << 20;
 // From this size on, 2 MB pages save most of the page faults.
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
@@ -22,27 +25,56 @@ std::size_t whole_pages(std::size_t bytes) {
 
 }  // namespace
 
-Pages::~Pages() {
-  if (data_ != nullptr) munmap(data_, bytes_);
+namespace {
+
+std::byte* map_pages(std::byte* data, std::size_t bytes, std::size_t wanted) {
+  void* grown = data == nullptr ? mmap(nullptr, wanted, PROT_READ | PROT_WRITE,
+                                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+                                : mremap(data, bytes, wanted, MREMAP_MAYMOVE);
+  if (grown == MAP_FAILED) throw std::bad_alloc();
+  if (wanted >= 8 * huge_page) madvise(grown, wanted, MADV_HUGEPAGE);
+  return static_cast<std::byte*>(grown);
+}
+
+/// From the heap: no call of the system, and no page fault, for arrays that come and go.
+std::byte* heap_copy(const std::byte* data, std::size_t bytes, std::size_t wanted) {
+  auto* grown = static_cast<std::byte*>(std::aligned_alloc(64, wanted));
+  if (grown == nullptr) throw std::bad_alloc();
+  const std::size_t kept = std::min(bytes, wanted);
+  std::copy(data, data + kept, grown);
+  std::fill(grown + kept, grown + wanted, std::byte{0});
+  return grown;
+}
+
+}  // namespace
+
+Pages::~Pages() { release(); }
+
+void Pages::release() {
+  if (data_ == nullptr) return;
+  if (bytes_ < mapped_from)
+    std::free(data_);
+  else
+    munmap(data_, bytes_);
+  data_ = nullptr;
+  bytes_ = 0;
 }
 
 void Pages::resize(std::size_t bytes) {
   if (bytes > (std::size_t{1} << 62)) throw std::bad_alloc();
-  const std::size_t wanted = whole_pages(bytes);
+  const std::size_t wanted = bytes < mapped_from ? (bytes + 63) / 64 * 64 : whole_pages(bytes);
   if (wanted == bytes_) return;
-  if (wanted == 0) {
-    munmap(data_, bytes_);
-    data_ = nullptr;
-    bytes_ = 0;
-    return;
+  if (wanted == 0) return release();
+  const bool was_mapped = bytes_ >= mapped_from, is_mapped = wanted >= mapped_from;
+  if (is_mapped && (was_mapped || data_ == nullptr)) {
+    data_ = map_pages(data_, bytes_, wanted);
+  } else {
+    std::byte* grown = is_mapped ? map_pages(nullptr, 0, wanted) : heap_copy(data_, bytes_, wanted);
+    if (is_mapped) std::copy(data_, data_ + bytes_, grown);
+    release();
+    data_ = grown;
   }
-  void* grown = data_ == nullptr ? mmap(nullptr, wanted, PROT_READ | PROT_WRITE,
-                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-                                 : mremap(data_, bytes_, wanted, MREMAP_MAYMOVE);
-  if (grown == MAP_FAILED) throw std::bad_alloc();
-  data_ = static_cast<std::byte*>(grown);
   bytes_ = wanted;
-  if (wanted >= 8 * huge_page) madvise(data_, bytes_, MADV_HUGEPAGE);
 }
 
 std::size_t peak_memory_bytes() {

@@ -7,8 +7,9 @@
 
 namespace maxmargin {
 
-/// Raw pages of memory that grow in place or move without a copy (mremap), so that growing never
-/// holds the content twice. Fresh pages are zero and cost nothing until touched.
+/// Raw memory. Large arrays are pages that grow in place or move without a copy (mremap), so that
+/// growing never holds the content twice; fresh pages cost nothing until touched. Small ones come
+/// from the heap. Fresh memory is zero and aligned for every vector.
 class Pages {
  public:
   Pages() = default;
@@ -27,6 +28,8 @@ class Pages {
   void resize(std::size_t bytes);
 
  private:
+  void release();
+
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
 };
@@ -72,7 +75,7 @@ class Buffer {
   void reserve(std::size_t size) {
     if (size > size_) reserve_for(size - size_);
   }
-  /// Gives back the pages behind the last element.
+  /// Gives back the memory behind the last element.
   void fit() { pages_.resize(size_ * sizeof(T)); }
 
  private:

@@ -24,6 +24,11 @@ struct Rows {
   const Index* index = nullptr;          ///< sparse only: the feature of each value
 
   bool sparse() const { return start != nullptr; }
+  /// Whether both are views of the same rows of the same owner.
+  bool is_same_as(const Rows& other) const {
+    return count == other.count && columns == other.columns && floats == other.floats &&
+           doubles == other.doubles && start == other.start && index == other.index;
+  }
   /// The stored values: the non-zeros of sparse rows, count * columns of dense ones.
   std::uint64_t stored() const {
     return sparse() ? start[count] - start[0] : static_cast<std::uint64_t>(count) * columns;

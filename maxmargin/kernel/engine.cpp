@@ -3,12 +3,18 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include "maxmargin/kernel/left_panel.hpp"
 #include "maxmargin/kernel/panel_engine.hpp"
+#include "maxmargin/linalg/accumulate.hpp"
 
 namespace maxmargin {
 namespace {
+
+// A tile of so many values stays in L2 between being computed and being summed up.
+constexpr std::size_t product_rows = 64;
+constexpr std::size_t product_columns = 2048;
 
 /// Columns left as they are stored; see left_panel.hpp.
 class StoredEngine final : public Engine {
@@ -25,7 +31,7 @@ class StoredEngine final : public Engine {
                    std::size_t count, double* out, std::size_t stride) const override {
     exact_left_panel_block(form_, left, which, columns_, begin, count, out, stride);
   }
-  std::unique_ptr<Engine> for_columns(const Rows& columns) const override {
+  std::unique_ptr<Engine> for_columns(const Rows& columns, std::span<const Index>) const override {
     return std::make_unique<StoredEngine>(form_, columns, in_double_);
   }
   double value_cost() const override {
@@ -68,7 +74,7 @@ class CustomEngine final : public DoubleEngine {
     for (std::size_t r = 0; r < which.size(); ++r)
       std::copy_n(block.data() + r * count, count, out + r * stride);
   }
-  std::unique_ptr<Engine> for_columns(const Rows& columns) const override {
+  std::unique_ptr<Engine> for_columns(const Rows& columns, std::span<const Index>) const override {
     return std::make_unique<CustomEngine>(kernel_, columns);
   }
 
@@ -79,7 +85,7 @@ class CustomEngine final : public DoubleEngine {
 
 class PrecomputedEngine final : public DoubleEngine {
  public:
-  std::unique_ptr<Engine> for_columns(const Rows&) const override {
+  std::unique_ptr<Engine> for_columns(const Rows&, std::span<const Index>) const override {
     return std::make_unique<PrecomputedEngine>();
   }
   void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,
@@ -106,19 +112,20 @@ double sensitivity(const Map& map) {
 // Float sums lose about 1e-7 of the norms they are made of; times the sensitivity, that stays below
 // 1e-6 up to this.
 constexpr double float_limit = 5;
+// Sums in double of float blocks lose about a third of that.
+constexpr double blocks_limit = 16;
 // Above this degree the error of a power grows beyond 1e-6.
 constexpr int float_degree = 3;
 constexpr double huge_norm = 1e30;
 
 /// The largest sum of squares (or of alone()) of a row that float sums may be made of; 0: none.
-double float_trust(const Form& form, const Extent& extent, const Summation& summation) {
+double float_trust(const Form& form, double own, double limit) {
   const auto* power = std::get_if<Power>(&form.map);
   if (power != nullptr && power->degree > float_degree) return 0;
-  if (extent.norm > huge_norm) return 0;
-  const double own = summation.is_product() ? extent.norm : extent.alone;
+  if (own > huge_norm) return 0;
   const double rate = sensitivity(form.map);
-  if (rate * 2 * own > float_limit) return 0;
-  return rate > 0 ? std::max(own, float_limit / rate - own) : huge_norm;
+  if (rate * 2 * own > limit) return 0;
+  return rate > 0 ? std::max(own, limit / rate - own) : huge_norm;
 }
 
 void check_non_negative(const Form& form, const Rows& rows, std::string_view kernel) {
@@ -142,39 +149,63 @@ constexpr std::size_t small_panels = std::size_t{64} << 20;
 // From this density on, walking through all features is cheaper than through a list.
 constexpr double dense_from = 0.4;
 
+/// Panels of whole numbers, whose sums are exact; null where the values are none.
+std::unique_ptr<Engine> make_whole_engine(const Form& form, const Rows& columns,
+                                          const Extent& extent, double trust, Packing packing) {
+  const Summation summation(form.pairing);
+  packing.unit = common_unit(summation, columns, extent);
+  if (packing.unit == 0) return nullptr;
+  const double square = packing.unit * packing.unit, units = extent.norm / square;
+  const bool is_binary = extent.smallest == extent.largest && packing.unit == extent.largest;
+  const bool is_listed = packing.side == LeftSide::listed;
+  if (is_binary && 2 * units <= 255 && summation.is_euclidean() &&
+      std::holds_alternative<Decay>(form.map)) {
+    packing.side = LeftSide::listed;
+    packing.trusted_norm = (255 - units) * square;
+    return make_panel_engine<std::uint8_t>(form, columns, std::move(packing));
+  }
+  // Exact in float up to 2^24 and in int32 up to 2^31.
+  if (4 * units < 0x1p24) {
+    packing.trusted_norm = 0x1p22 * square;
+    return make_panel_engine<float>(form, columns, std::move(packing));
+  }
+  if (4 * units < 0x1p31 && (trust == 0 || is_listed)) {
+    packing.side = LeftSide::listed;
+    packing.trusted_norm = 0x1p29 * square;
+    return make_panel_engine<std::int16_t>(form, columns, std::move(packing));
+  }
+  return nullptr;
+}
+
 std::unique_ptr<Engine> make_form_engine(const Form& form, const Rows& columns) {
   const Summation summation(form.pairing);
   const Extent extent = extent_of(summation, columns);
-  const double trust = float_trust(form, extent, summation);
-  const std::size_t used = used_features(columns).count;
+  double own = summation.is_product() ? extent.norm : extent.alone;
+  double trust = float_trust(form, own, float_limit);
+  Packing packing;
+  packing.used = used_features(columns);
   const std::size_t stored = columns.stored() * 12 + 1;
-  const bool pack =
-      panel_bytes<float>(used, columns.count) <= std::max(small_panels, packing_factor * stored);
+  const bool pack = panel_bytes<float>(packing.used.count, columns.count) <=
+                    std::max(small_panels, packing_factor * stored);
   if (!pack) return std::make_unique<StoredEngine>(form, columns, trust == 0);
 
-  const double cells = static_cast<double>(used) * static_cast<double>(columns.count) + 1;
-  const LeftSide side =
-      summation.is_product() && static_cast<double>(extent.nonzeros) > dense_from * cells
-          ? LeftSide::dense
-          : LeftSide::listed;
-  if (summation.is_product()) {
-    // Sums of whole numbers are exact, in float up to 2^24 and in int32 up to 2^31.
-    const double unit = common_unit(summation, columns, extent);
-    const double units =
-        unit > 0 ? extent.norm / (unit * unit) : std::numeric_limits<double>::infinity();
-    const bool is_binary = extent.smallest == extent.largest && unit == extent.largest;
-    if (is_binary && 2 * units <= 255 && summation.is_euclidean() &&
-        std::holds_alternative<Decay>(form.map))
-      return make_panel_engine<std::uint8_t>(form, columns, unit, LeftSide::listed,
-                                             (255 - units) * unit * unit);
-    if (4 * units < 0x1p24)
-      return make_panel_engine<float>(form, columns, unit, side, 0x1p22 * unit * unit);
-    if (4 * units < 0x1p31 && (trust == 0 || side == LeftSide::listed))
-      return make_panel_engine<std::int16_t>(form, columns, unit, LeftSide::listed,
-                                             0x1p29 * unit * unit);
+  const double cells =
+      static_cast<double>(packing.used.count) * static_cast<double>(columns.count) + 1;
+  if (summation.is_product() && static_cast<double>(extent.nonzeros) > dense_from * cells)
+    packing.side = LeftSide::dense;
+  if (summation.is_product())
+    if (auto engine = make_whole_engine(form, columns, extent, trust, packing)) return engine;
+  if (packing.side == LeftSide::dense && summation.is_euclidean()) {
+    packing.used = centered_features(summation, columns, own);
+    trust = float_trust(form, own, float_limit);
   }
-  if (trust > 0) return make_panel_engine<float>(form, columns, 0, side, trust);
-  return make_panel_engine<double>(form, columns, 0, side, std::numeric_limits<double>::infinity());
+  packing.trusted_norm = trust;
+  if (trust > 0) return make_panel_engine<float>(form, columns, std::move(packing));
+  packing.trusted_norm = float_trust(form, own, blocks_limit);
+  if (packing.trusted_norm > 0 && summation.is_product() && std::holds_alternative<Decay>(form.map))
+    return make_panel_engine<float, double>(form, columns, std::move(packing));
+  packing.trusted_norm = std::numeric_limits<double>::infinity();
+  return make_panel_engine<double>(form, columns, std::move(packing));
 }
 
 }  // namespace
@@ -184,6 +215,27 @@ void Engine::block(const Rows& left, std::span<const Index> which, std::size_t b
   std::vector<float*> rows(which.size());
   for (std::size_t r = 0; r < rows.size(); ++r) rows[r] = out + r * stride;
   block(left, which, begin, count, rows);
+}
+
+void Engine::add_product(const Rows& left, std::span<const Index> which,
+                         std::span<const double> coefficients, std::size_t begin, std::size_t count,
+                         double* y) const {
+  std::vector<float> tile(product_rows * product_columns);
+  std::vector<const float*> rows(product_rows);
+  for (std::size_t r = 0; r < product_rows; ++r) rows[r] = tile.data() + r * product_columns;
+  for (std::size_t c = 0; c < count; c += product_columns) {
+    const std::size_t columns = std::min(product_columns, count - c);
+    for (std::size_t r = 0; r < which.size(); r += product_rows) {
+      const std::size_t some = std::min(product_rows, which.size() - r);
+      block(left, which.subspan(r, some), begin + c, columns, tile.data(), product_columns);
+      add_scaled_rows({rows.data(), some}, coefficients.subspan(r, some), columns, y + c);
+    }
+  }
+}
+
+void Engine::code_block(const Rows&, std::span<const Index>, std::size_t, std::size_t,
+                        std::span<std::uint8_t* const>) const {
+  throw std::logic_error("this engine has no codes");
 }
 
 std::unique_ptr<Engine> make_engine(const Kernel& kernel, const Rows& columns) {

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "maxmargin/data/rows.hpp"
+#include "maxmargin/kernel/byte_decay.hpp"
 #include "maxmargin/kernel/kernels.hpp"
 
 namespace maxmargin {
@@ -27,13 +28,28 @@ class Engine {
   void block(const Rows& left, std::span<const Index> which, std::size_t begin, std::size_t count,
              float* out, std::size_t stride) const;
 
+  /// Kernel values that are exp(-rate s) of whole numbers s < 256 between the rows of the columns:
+  /// blocks of those rows can be had as these numbers. Null if they are not.
+  virtual const ByteDecay* codes() const { return nullptr; }
+  /// out[r][c] = the number whose value is K(left row which[r], column begin + c); left rows of the
+  /// same kind as the columns.
+  virtual void code_block(const Rows& left, std::span<const Index> which, std::size_t begin,
+                          std::size_t count, std::span<std::uint8_t* const> out) const;
+
+  /// y[c] += sum over r of coefficients[r] * K(left row which[r], column begin + c) for c < count,
+  /// in the order of the rows: float values, double sums. The values live in a cache only.
+  virtual void add_product(const Rows& left, std::span<const Index> which,
+                           std::span<const double> coefficients, std::size_t begin,
+                           std::size_t count, double* y) const;
+
   /// In double throughout, out[r * stride + c]; slower.
   virtual void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,
                            std::size_t count, double* out, std::size_t stride) const = 0;
 
-  /// An engine for other columns, chosen from these, that computes in the same way: its values are
-  /// the same to the last bit. `columns` must outlive it.
-  virtual std::unique_ptr<Engine> for_columns(const Rows& columns) const = 0;
+  /// An engine for `columns`, which are the columns `which` of this one; it computes in the same
+  /// way: its values are the same to the last bit. `columns` must outlive it.
+  virtual std::unique_ptr<Engine> for_columns(const Rows& columns,
+                                              std::span<const Index> which) const = 0;
 
   /// Roughly the nanoseconds that one value takes on one core: decides what is worth keeping.
   virtual double value_cost() const = 0;

@@ -167,7 +167,7 @@ TEST(Engine, FewerColumnsHaveTheSameValues) {
     chosen.append(rows.view(), some);
     for (const Kernel& kernel : kernels(37, shape == Shape::far ? 37e6 : 37)) {
       const auto engine = make_engine(kernel, rows);
-      const auto smaller = engine->for_columns(chosen);
+      const auto smaller = engine->for_columns(chosen, some);
       std::vector<float> whole(some.size() * rows.count()), part(some.size() * some.size());
       engine->block(rows, some, 0, rows.count(), whole.data(), rows.count());
       smaller->block(rows, some, 0, some.size(), part.data(), some.size());

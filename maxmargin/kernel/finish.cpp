@@ -228,59 +228,6 @@ void finish_int32(const Map& map, const Finish<std::int32_t>& finish, const std:
   finish_all(map, finish, sums, width, rows, first, count, out, at);
 }
 
-// exp(-rate s) of a whole number s < 256 is a product of table entries, one for each digit of s to
-// the base of the number of lanes: tables of that size are looked up within a register.
-constexpr std::size_t digits_of(std::size_t lanes) { return lanes >= 16 ? 2 : lanes == 8 ? 3 : 4; }
-
-void finish_byte(const Map& map, const Finish<std::uint8_t>& finish, const std::uint8_t* sums,
-                 std::size_t width, std::size_t rows, std::size_t first, std::size_t count,
-                 float* const* out, std::size_t at) {
-  const hn::CappedTag<float, 16> d;
-  const hn::RebindToSigned<decltype(d)> di;
-  const hn::Rebind<std::uint8_t, decltype(d)> du8;
-  constexpr std::size_t lanes = hn::MaxLanes(hn::CappedTag<float, 16>());
-  constexpr std::size_t digits = digits_of(lanes);
-  constexpr int bits = lanes >= 16 ? 4 : lanes == 8 ? 3 : 2;
-  const double rate = std::get<Decay>(map).rate * finish.unit;
-  HWY_ALIGN float tables[digits][lanes];
-  double step = 1;
-  for (std::size_t k = 0; k < digits; ++k, step *= lanes)
-    for (std::size_t i = 0; i < lanes; ++i)
-      tables[k][i] = static_cast<float>(std::exp(-rate * step * static_cast<double>(i)));
-  HWY_ALIGN float rest[16];
-  HWY_ALIGN std::uint8_t distances[64];
-  const auto look_up = [&](std::size_t c) HWY_ATTR {
-    auto s = hn::PromoteTo(di, hn::LoadU(du8, distances + c));
-    auto product = hn::Set(d, 1.0f);
-    HWY_UNROLL(4)
-    for (std::size_t k = 0; k < digits; ++k) {
-      const auto digit = hn::And(s, hn::Set(di, static_cast<std::int32_t>(lanes - 1)));
-      const auto entry = hn::TableLookupLanes(hn::Load(d, tables[k]), hn::IndicesFromVec(d, digit));
-      product = k == 0 ? entry : hn::Mul(product, entry);
-      s = hn::ShiftRight<bits>(s);
-    }
-    return product;
-  };
-  const hn::CappedTag<std::uint8_t, 64> du;
-  for (std::size_t r = 0; r < rows; ++r) {
-    const auto base = hn::Set(du, finish.row_base[r]);
-    for (std::size_t c = 0; c < 64; c += hn::Lanes(du)) {
-      const auto sum = hn::Load(du, sums + r * width + c);
-      const auto bases = hn::Add(base, hn::LoadU(du, finish.column_base + c));
-      hn::Store(hn::Sub(bases, hn::Add(sum, sum)), du, distances + c);
-    }
-    float* to = out[r] + at;
-    std::size_t c = 0;
-    for (; c + lanes <= count; c += lanes) hn::StoreU(look_up(first + c), d, to + c);
-    if (c < count) {
-      // A whole vector, taken from the end of the panel if need be.
-      const std::size_t from = std::min(first + c, width - lanes);
-      hn::Store(look_up(from), d, rest);
-      std::copy(rest + (first + c - from), rest + (first + count - from), to + c);
-    }
-  }
-}
-
 // exp of many doubles; the scalar function takes ten times as long.
 void exponentials(double* values, std::size_t count) {
   const hn::CappedTag<double, 8> d;
@@ -305,7 +252,6 @@ namespace maxmargin {
 HWY_EXPORT(finish_float);
 HWY_EXPORT(finish_double);
 HWY_EXPORT(finish_int32);
-HWY_EXPORT(finish_byte);
 HWY_EXPORT(exponentials);
 
 template <>
@@ -327,14 +273,6 @@ void finish_sums(const Map& map, const Finish<std::int32_t>& finish, const std::
                  std::size_t width, std::size_t rows, std::size_t first, std::size_t count,
                  float* const* out, std::size_t at) {
   HWY_DYNAMIC_DISPATCH(finish_int32)
-  (map, finish, sums, width, rows, first, count, out, at);
-}
-
-template <>
-void finish_sums(const Map& map, const Finish<std::uint8_t>& finish, const std::uint8_t* sums,
-                 std::size_t width, std::size_t rows, std::size_t first, std::size_t count,
-                 float* const* out, std::size_t at) {
-  HWY_DYNAMIC_DISPATCH(finish_byte)
   (map, finish, sums, width, rows, first, count, out, at);
 }
 

@@ -1,69 +1,110 @@
 #include "maxmargin/kernel/panel_engine.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
 #include "maxmargin/kernel/left_panel.hpp"
 #include "maxmargin/kernel/tiles.hpp"
+#include "maxmargin/linalg/accumulate.hpp"
 
 namespace maxmargin {
 namespace {
 
 // Rows that share one pass over a panel; their sums (8 KB) stay in L1.
 constexpr std::size_t rows_at_once = 32;
+// A tile of so many values stays in L2 between being computed and being used.
+constexpr std::size_t product_rows = 64;
+constexpr std::size_t product_columns = 1024;
 
 /// The rows of one block, brought into the form that the tiles take.
-template <class T>
+template <class T, class Sum>
 struct PreparedRows {
-  using Sum = typename SumOf<T>::type;
   std::vector<std::uint32_t> features;
-  std::vector<Sum> values;
+  std::vector<typename SumOf<T>::type> values;
   std::vector<std::size_t> offsets{0};
   std::vector<T> dense;
   std::vector<Sum> base;
   std::vector<Index> foreign;  ///< positions of rows that T cannot hold exactly enough
 };
 
-template <class T>
+template <class T, class Sum>
 class PanelEngine final : public Engine {
-  using Sum = typename SumOf<T>::type;
+  using Value = typename SumOf<T>::type;
+  using Prepared = PreparedRows<T, Sum>;
   static constexpr std::size_t width = panel_width<T>;
   static constexpr bool in_pairs = std::is_same_v<T, std::int16_t>;
   static constexpr bool is_binary = std::is_same_v<T, std::uint8_t>;
+  static constexpr bool by_blocks = !std::is_same_v<Value, Sum>;
   static constexpr std::size_t features_a_slot = in_pairs ? 2 : 1;
 
  public:
-  PanelEngine(const Form& form, const Rows& columns, double unit, LeftSide side,
-              double trusted_norm, UsedFeatures used)
+  PanelEngine(const Form& form, const Rows& columns, Packing packing)
       : form_(form),
         summation_(form.pairing),
         columns_(columns),
-        unit_(unit),
-        side_(side),
-        trusted_norm_(trusted_norm),
-        used_(std::move(used)),
-        slots_((used_.count + features_a_slot - 1) / features_a_slot),
+        packing_(std::move(packing)),
+        slots_((packing_.used.count + features_a_slot - 1) / features_a_slot),
         panel_size_(slots_ * width * features_a_slot) {
-    const std::size_t panels = (columns.count + width - 1) / width;
-    packed_.resize(panels * panel_size_);
-    base_.resize(panels * width);
+    allocate();
     for (std::size_t c = 0; c < columns.count; ++c) pack(c);
+    if constexpr (is_binary) decay_.emplace(std::get<Decay>(form.map).rate * scale());
+  }
+
+  /// Some of the columns of another engine.
+  PanelEngine(const PanelEngine& whole, const Rows& columns, std::span<const Index> which)
+      : form_(whole.form_),
+        summation_(whole.summation_),
+        columns_(columns),
+        packing_(whole.packing_),
+        slots_(whole.slots_),
+        panel_size_(whole.panel_size_),
+        decay_(whole.decay_) {
+    allocate();
+    for (std::size_t c = 0; c < which.size(); ++c)
+      if (packing_.side == LeftSide::dense)
+        copy(whole, which[c], c);
+      else
+        pack(c);
   }
 
   void block(const Rows& left, std::span<const Index> which, std::size_t begin, std::size_t count,
              std::span<float* const> out) const override {
-    const PreparedRows<T> rows = prepare(left, which);
-    // A panel comes from far away and is used by all rows before the next.
-    for (std::size_t at = begin; at < begin + count;) {
-      const std::size_t first = at % width;
-      const std::size_t here = std::min(width - first, begin + count - at);
-      evaluate(rows, at / width, first, here, out.data(), at - begin);
-      at += here;
-    }
+    const Prepared rows = prepare(left, which);
+    write_values(rows, begin, count, out.data());
     for (const Index position : rows.foreign)
       left_panel_block<double>(form_, left, which.subspan(position, 1), columns_, begin, count,
                                out.subspan(position, 1));
+  }
+
+  void add_product(const Rows& left, std::span<const Index> which,
+                   std::span<const double> coefficients, std::size_t begin, std::size_t count,
+                   double* y) const override {
+    Scratch scratch;
+    for (std::size_t r = 0; r < which.size(); r += product_rows) {
+      const std::size_t some = std::min(product_rows, which.size() - r);
+      const Prepared rows = prepare(left, which.subspan(r, some));
+      if (!rows.foreign.empty()) {
+        Engine::add_product(left, which.subspan(r, some), coefficients.subspan(r, some), begin,
+                            count, y);
+        continue;
+      }
+      for (std::size_t c = 0; c < count; c += product_columns) {
+        const std::size_t columns = std::min(product_columns, count - c);
+        add_tile(rows, coefficients.subspan(r, some), begin + c, columns, scratch, y + c);
+      }
+    }
+  }
+
+  const ByteDecay* codes() const override { return decay_ ? &*decay_ : nullptr; }
+
+  void code_block(const Rows& left, std::span<const Index> which, std::size_t begin,
+                  std::size_t count, std::span<std::uint8_t* const> out) const override {
+    if constexpr (is_binary)
+      write_codes(prepare(left, which), begin, count, out.data());
+    else
+      Engine::code_block(left, which, begin, count, out);
   }
 
   void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,
@@ -71,15 +112,17 @@ class PanelEngine final : public Engine {
     exact_left_panel_block(form_, left, which, columns_, begin, count, out, stride);
   }
 
-  std::unique_ptr<Engine> for_columns(const Rows& columns) const override {
-    return std::make_unique<PanelEngine>(form_, columns, unit_, side_, trusted_norm_, used_);
+  std::unique_ptr<Engine> for_columns(const Rows& columns,
+                                      std::span<const Index> which) const override {
+    return std::make_unique<PanelEngine>(*this, columns, which);
   }
 
   double value_cost() const override {
     // The map, and the additions: per feature of a dense row, per non-zero of a listed one.
-    const double features = side_ == LeftSide::dense ? 0.6 * static_cast<double>(slots_)
-                                                     : static_cast<double>(columns_.stored()) /
-                                                           static_cast<double>(columns_.count + 1);
+    const double features =
+        packing_.side == LeftSide::dense
+            ? 0.6 * static_cast<double>(slots_)
+            : static_cast<double>(columns_.stored()) / static_cast<double>(columns_.count + 1);
     return 0.4 + 0.04 * features * static_cast<double>(sizeof(Sum)) / sizeof(float);
   }
 
@@ -90,20 +133,20 @@ class PanelEngine final : public Engine {
  private:
   /// What one unit of a sum is worth: sums of products count in squares.
   double scale() const {
-    if (unit_ == 0) return 1;
-    return summation_.is_product() ? unit_ * unit_ : unit_;
+    if (packing_.unit == 0) return 1;
+    return summation_.is_product() ? packing_.unit * packing_.unit : packing_.unit;
   }
 
   /// The value in units; false when T cannot hold it.
-  bool in_units(double value, Sum& result) const {
+  bool in_units(double value, Value& result) const {
     if constexpr (std::is_same_v<T, double>) {
       result = value;
       return true;
     } else {
       double units = value;
-      if (unit_ != 0 && !whole_units(value, unit_, units)) return false;
+      if (packing_.unit != 0 && !whole_units(value, packing_.unit, units)) return false;
       if (is_binary && units != 1) return false;
-      result = static_cast<Sum>(units);
+      result = static_cast<Value>(units);
       return true;
     }
   }
@@ -116,15 +159,48 @@ class PanelEngine final : public Engine {
       return static_cast<Sum>(base);
   }
 
+  /// Calls body(feature, value) for the values of a row that are not zero, after centering.
+  template <class Body>
+  void for_each_value(const Rows& rows, std::size_t row, Body&& body) const {
+    const std::vector<double>& center = packing_.used.center;
+    if (center.empty()) {
+      rows.for_each(row, [&](Index feature, double raw) {
+        if (raw != 0) body(feature, summation_.value(raw));
+      });
+      return;
+    }
+    std::vector<double> values(std::max(center.size(), rows.columns), 0.0);
+    rows.for_each(row, [&](Index feature, double raw) { values[feature] = summation_.value(raw); });
+    for (std::size_t j = 0; j < center.size(); ++j) values[j] -= center[j];
+    for (std::size_t j = 0; j < values.size(); ++j)
+      if (values[j] != 0) body(static_cast<Index>(j), values[j]);
+  }
+
+  void allocate() {
+    const std::size_t panels = (columns_.count + width - 1) / width;
+    packed_.resize(panels * panel_size_);
+    base_.resize(panels * width);
+  }
+
+  const T* column(std::size_t c) const {
+    return packed_.data() + c / width * panel_size_ + c % width;
+  }
+
+  void copy(const PanelEngine& whole, std::size_t from, std::size_t to) {
+    const T* source = whole.column(from);
+    T* target = packed_.data() + to / width * panel_size_ + to % width;
+    for (std::size_t j = 0; j < slots_; ++j) target[j * width] = source[j * width];
+    base_[to] = whole.base_[from];
+  }
+
   void pack(std::size_t c) {
     T* panel = packed_.data() + c / width * panel_size_;
     const std::size_t lane = c % width;
     double base = 0;
-    columns_.for_each(c, [&](Index feature, double raw) {
-      if (raw == 0) return;
-      Sum value{};
-      in_units(summation_.value(raw), value);
-      const std::size_t number = used_.number[feature];
+    for_each_value(columns_, c, [&](Index feature, double exact) {
+      Value value{};
+      in_units(exact, value);
+      const std::size_t number = packing_.used.number[feature];
       panel[(number / features_a_slot * width + lane) * features_a_slot +
             number % features_a_slot] = static_cast<T>(value);
       base += summation_.alone(static_cast<double>(value));
@@ -132,32 +208,38 @@ class PanelEngine final : public Engine {
     base_[c] = whole_sum(base);
   }
 
-  PreparedRows<T> prepare(const Rows& left, std::span<const Index> which) const {
-    PreparedRows<T> rows;
+  Prepared prepare(const Rows& left, std::span<const Index> which) const {
+    Prepared rows;
     rows.base.resize(which.size());
-    if (side_ == LeftSide::dense) rows.dense.assign(which.size() * slots_, T{0});
+    if (packing_.side == LeftSide::dense) rows.dense.assign(which.size() * slots_, T{0});
+    if (packing_.side == LeftSide::dense && left.is_same_as(columns_)) {
+      for (std::size_t r = 0; r < which.size(); ++r) {
+        const T* source = column(which[r]);
+        for (std::size_t j = 0; j < slots_; ++j) rows.dense[r * slots_ + j] = source[j * width];
+        rows.base[r] = base_[which[r]];
+      }
+      return rows;
+    }
     for (std::size_t r = 0; r < which.size(); ++r)
       if (!prepare_row(left, which[r], r, rows)) rows.foreign.push_back(static_cast<Index>(r));
     return rows;
   }
 
-  bool prepare_row(const Rows& left, std::size_t row, std::size_t r, PreparedRows<T>& rows) const {
+  bool prepare_row(const Rows& left, std::size_t row, std::size_t r, Prepared& rows) const {
     double base = 0, norm = 0;
     bool fits = true;
-    left.for_each(row, [&](Index feature, double raw) {
-      if (raw == 0) return;
-      const double exact = summation_.value(raw);
-      Sum value{};
+    const std::vector<std::uint32_t>& numbers = packing_.used.number;
+    for_each_value(left, row, [&](Index feature, double exact) {
+      Value value{};
       fits = in_units(exact, value) && fits;
       norm += exact * exact;
-      const std::size_t number =
-          feature < used_.number.size() ? used_.number[feature] : UsedFeatures::unused;
+      const std::size_t number = feature < numbers.size() ? numbers[feature] : UsedFeatures::unused;
       const bool used = number != UsedFeatures::unused;
       if (!used || summation_.is_euclidean()) base += summation_.alone(static_cast<double>(value));
       if (!used) return;
       if constexpr (in_pairs)
         list_half(rows, number, value);
-      else if (side_ == LeftSide::dense)
+      else if (packing_.side == LeftSide::dense)
         rows.dense[r * slots_ + number] = value;
       else {
         rows.features.push_back(static_cast<std::uint32_t>(number));
@@ -166,40 +248,119 @@ class PanelEngine final : public Engine {
     });
     rows.offsets.push_back(rows.features.size());
     rows.base[r] = whole_sum(base);
-    return fits && norm <= trusted_norm_;
+    return fits && norm <= packing_.trusted_norm;
   }
 
-  static void list_half(PreparedRows<T>& rows, std::size_t number, Sum value) {
+  static void list_half(Prepared& rows, std::size_t number, Value value) {
     const auto slot = static_cast<std::uint32_t>(number / 2);
     const auto half = static_cast<std::uint32_t>(static_cast<std::uint16_t>(value))
                       << (number % 2 * 16);
     const bool begun = rows.features.size() > rows.offsets.back() && rows.features.back() == slot;
     if (begun) {
-      rows.values.back() = static_cast<Sum>(static_cast<std::uint32_t>(rows.values.back()) | half);
+      rows.values.back() =
+          static_cast<Value>(static_cast<std::uint32_t>(rows.values.back()) | half);
     } else {
       rows.features.push_back(slot);
-      rows.values.push_back(static_cast<Sum>(half));
+      rows.values.push_back(static_cast<Value>(half));
     }
   }
 
-  /// Columns `first` to `first + count` of one panel against all rows.
-  void evaluate(const PreparedRows<T>& rows, std::size_t panel, std::size_t first,
-                std::size_t count, float* const* out, std::size_t at) const {
+  /// Calls body(panel, first column in it, columns, place in the block) for the columns of a block.
+  /// A panel comes from far away and is used by all rows before the next.
+  template <class Body>
+  static void for_each_panel(std::size_t begin, std::size_t count, Body&& body) {
+    for (std::size_t at = begin; at < begin + count;) {
+      const std::size_t first = at % width;
+      const std::size_t here = std::min(width - first, begin + count - at);
+      body(at / width, first, here, at - begin);
+      at += here;
+    }
+  }
+
+  /// Calls body(first row, rows, sums) for one panel against all rows.
+  template <class Body>
+  void for_each_tile(const Prepared& rows, std::size_t panel, Body&& body) const {
     alignas(64) Sum sums[rows_at_once * width];
     for (std::size_t r = 0; r < rows.base.size(); r += rows_at_once) {
       const std::size_t some = std::min(rows_at_once, rows.base.size() - r);
       multiply(rows, r, some, packed_.data() + panel * panel_size_, sums);
-      const Finish<Sum> finish{static_cast<Sum>(static_cast<int>(summation_.factor)), scale(),
-                               rows.base.data() + r, base_.data() + panel * width};
-      finish_sums<Sum>(form_.map, finish, sums, width, some, first, count, out + r, at);
+      body(r, some, sums);
     }
   }
 
-  void multiply(const PreparedRows<T>& rows, std::size_t from, std::size_t count, const T* panel,
+  void write_codes(const Prepared& rows, std::size_t begin, std::size_t count,
+                   std::uint8_t* const* out) const {
+    for_each_panel(
+        begin, count, [&](std::size_t panel, std::size_t first, std::size_t here, std::size_t at) {
+          for_each_tile(rows, panel, [&](std::size_t r, std::size_t some, const Sum* sums) {
+            byte_distances(sums, rows.base.data() + r, base_.data() + panel * width, some, first,
+                           here, out + r, at);
+          });
+        });
+  }
+
+  void write_values(const Prepared& rows, std::size_t begin, std::size_t count,
+                    float* const* out) const {
+    if constexpr (is_binary) {
+      // Codes of some columns at a time, which stay in a cache, and from them the values.
+      Scratch scratch(rows.base.size());
+      const std::size_t at_once = scratch.columns;
+      for (std::size_t c = 0; c < count; c += at_once) {
+        const std::size_t some = std::min(at_once, count - c);
+        write_codes(rows, begin + c, some, scratch.out.data());
+        for (std::size_t r = 0; r < rows.base.size(); ++r)
+          decay_->decode(scratch.out[r], some, out[r] + c);
+      }
+    } else {
+      for_each_panel(
+          begin, count,
+          [&](std::size_t panel, std::size_t first, std::size_t here, std::size_t at) {
+            for_each_tile(rows, panel, [&](std::size_t r, std::size_t some, const Sum* sums) {
+              const Finish<Sum> finish{static_cast<Sum>(static_cast<int>(summation_.factor)),
+                                       scale(), rows.base.data() + r, base_.data() + panel * width};
+              finish_sums<Sum>(form_.map, finish, sums, width, some, first, here, out + r, at);
+            });
+          });
+    }
+  }
+
+  /// A tile of values, or of codes, between being computed and being used.
+  struct Scratch {
+    using Cell = std::conditional_t<is_binary, std::uint8_t, float>;
+    std::size_t columns;
+    std::vector<Cell> cells;
+    std::vector<Cell*> out;
+    explicit Scratch(std::size_t rows = product_rows)
+        : columns(rows <= product_rows ? product_columns : width),
+          cells(rows * columns),
+          out(rows) {
+      for (std::size_t r = 0; r < rows; ++r) out[r] = cells.data() + r * columns;
+    }
+  };
+
+  void add_tile(const Prepared& rows, std::span<const double> coefficients, std::size_t begin,
+                std::size_t count, Scratch& scratch, double* y) const {
+    const std::span<const typename Scratch::Cell* const> values{scratch.out.data(),
+                                                                coefficients.size()};
+    if constexpr (is_binary) {
+      write_codes(rows, begin, count, scratch.out.data());
+      decay_->add_scaled_rows(values, coefficients, count, y);
+    } else {
+      write_values(rows, begin, count, scratch.out.data());
+      add_scaled_rows(values, coefficients, count, y);
+    }
+  }
+
+  void multiply(const Prepared& rows, std::size_t from, std::size_t count, const T* panel,
                 Sum* sums) const {
     if constexpr (!in_pairs && !is_binary) {
-      if (side_ == LeftSide::dense)
-        return dense_sums<T>(panel, rows.dense.data() + from * slots_, count, slots_, sums);
+      const T* dense = rows.dense.data() + from * slots_;
+      if (packing_.side == LeftSide::dense) {
+        if constexpr (by_blocks)
+          return dense_sums_by_blocks(panel, dense, count, slots_, sums);
+        else
+          return dense_sums<T>(panel, dense, count, slots_, sums);
+      }
     }
     ListedRow<T> lists[rows_at_once];
     for (std::size_t r = 0; r < count; ++r) {
@@ -207,19 +368,20 @@ class PanelEngine final : public Engine {
       lists[r] = {rows.features.data() + begin, rows.values.data() + begin,
                   rows.offsets[from + r + 1] - begin};
     }
-    list_sums<T>(summation_.pairing, panel, {lists, count}, sums);
+    if constexpr (by_blocks)
+      list_sums_by_blocks(panel, {lists, count}, sums);
+    else
+      list_sums<T>(summation_.pairing, panel, {lists, count}, sums);
   }
 
   Form form_;
   Summation summation_;
   Rows columns_;
-  double unit_;
-  LeftSide side_;
-  double trusted_norm_;
-  UsedFeatures used_;
+  Packing packing_;
   std::size_t slots_;
   std::size_t panel_size_;
-  Buffer<T> packed_;  // pages: aligned for every vector
+  Buffer<T> packed_;  // aligned for every vector
+  std::optional<ByteDecay> decay_;
   std::vector<Sum> base_;
 };
 
@@ -243,24 +405,75 @@ std::size_t panel_bytes(std::size_t used_features, std::size_t rows) {
   return panels * panel_width<T> * used_features * sizeof(T);
 }
 
-template <class T>
-std::unique_ptr<Engine> make_panel_engine(const Form& form, const Rows& columns, double unit,
-                                          LeftSide side, double trusted_norm) {
-  return std::make_unique<PanelEngine<T>>(form, columns, unit, side, trusted_norm,
-                                          used_features(columns));
+namespace {
+
+/// The largest sum of squares of a row after centering.
+double centered_norm(const Summation& summation, const Rows& rows,
+                     const std::vector<double>& centers) {
+  double origin = 0;  // of a row without non-zeros
+  for (const double center : centers) origin += center * center;
+  double largest = 0;
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    double norm = origin;
+    rows.for_each(i, [&](Index feature, double raw) {
+      const double value = summation.value(raw);
+      norm += value * (value - 2 * centers[feature]);
+    });
+    largest = std::max(largest, norm);
+  }
+  return largest;
+}
+
+}  // namespace
+
+UsedFeatures centered_features(const Summation& summation, const Rows& rows, double& norm) {
+  struct Seen {
+    double sum = 0, low = 0, high = 0;
+    std::size_t count = 0;
+  };
+  std::vector<Seen> seen(rows.columns);
+  for (std::size_t i = 0; i < rows.count; ++i)
+    rows.for_each(i, [&](Index feature, double raw) {
+      const double value = summation.value(raw);
+      Seen& each = seen[feature];
+      each.sum += value;
+      each.low = each.count == 0 ? value : std::min(each.low, value);
+      each.high = each.count == 0 ? value : std::max(each.high, value);
+      ++each.count;
+    });
+  UsedFeatures used;
+  used.number.assign(rows.columns, UsedFeatures::unused);
+  std::vector<double> means(rows.columns), middles(rows.columns);
+  for (std::size_t j = 0; j < rows.columns; ++j) {
+    Seen& each = seen[j];
+    if (each.count < rows.count) {  // absent values are zeros
+      each.low = std::min(each.low, 0.0);
+      each.high = std::max(each.high, 0.0);
+    }
+    const bool constant = each.low == each.high;
+    means[j] = constant ? each.low : each.sum / static_cast<double>(rows.count);
+    middles[j] = constant ? each.low : (each.low + each.high) / 2;
+    if (!constant) used.number[j] = static_cast<std::uint32_t>(used.count++);
+  }
+  const double about_means = centered_norm(summation, rows, means);
+  const double about_middles = centered_norm(summation, rows, middles);
+  norm = std::min(about_means, about_middles);
+  used.center = about_means <= about_middles ? std::move(means) : std::move(middles);
+  return used;
+}
+
+template <class T, class Sum>
+std::unique_ptr<Engine> make_panel_engine(const Form& form, const Rows& columns, Packing packing) {
+  return std::make_unique<PanelEngine<T, Sum>>(form, columns, std::move(packing));
 }
 
 template std::size_t panel_bytes<float>(std::size_t, std::size_t);
 template std::size_t panel_bytes<double>(std::size_t, std::size_t);
-template std::size_t panel_bytes<std::uint8_t>(std::size_t, std::size_t);
-template std::size_t panel_bytes<std::int16_t>(std::size_t, std::size_t);
-template std::unique_ptr<Engine> make_panel_engine<float>(const Form&, const Rows&, double,
-                                                          LeftSide, double);
-template std::unique_ptr<Engine> make_panel_engine<double>(const Form&, const Rows&, double,
-                                                           LeftSide, double);
-template std::unique_ptr<Engine> make_panel_engine<std::uint8_t>(const Form&, const Rows&, double,
-                                                                 LeftSide, double);
-template std::unique_ptr<Engine> make_panel_engine<std::int16_t>(const Form&, const Rows&, double,
-                                                                 LeftSide, double);
+template std::unique_ptr<Engine> make_panel_engine<float, float>(const Form&, const Rows&, Packing);
+template std::unique_ptr<Engine> make_panel_engine<float, double>(const Form&, const Rows&,
+                                                                  Packing);
+template std::unique_ptr<Engine> make_panel_engine<double>(const Form&, const Rows&, Packing);
+template std::unique_ptr<Engine> make_panel_engine<std::uint8_t>(const Form&, const Rows&, Packing);
+template std::unique_ptr<Engine> make_panel_engine<std::int16_t>(const Form&, const Rows&, Packing);
 
 }  // namespace maxmargin

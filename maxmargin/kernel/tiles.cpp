@@ -162,7 +162,7 @@ constexpr std::size_t dense_vectors = HWY_TARGET == HWY_AVX3 ? 4 : 2;
 // `rows_at_once` rows share the loads of the panel.
 template <std::size_t rows_at_once, class T, class D>
 HWY_INLINE void dense_rows(D d, const T* HWY_RESTRICT panel, const T* HWY_RESTRICT left,
-                           std::size_t features, T* HWY_RESTRICT sums) {
+                           std::size_t left_stride, std::size_t features, T* HWY_RESTRICT sums) {
   constexpr std::size_t width = panel_width<T>;
   const std::size_t lanes = hn::Lanes(d);
   using V = decltype(hn::Zero(d));
@@ -180,7 +180,7 @@ HWY_INLINE void dense_rows(D d, const T* HWY_RESTRICT panel, const T* HWY_RESTRI
         z[k] = hn::Load(d, panel + j * width + c + k * lanes);
       HWY_UNROLL(8)
       for (std::size_t r = 0; r < rows_at_once; ++r) {
-        const V x = hn::Set(d, left[r * features + j]);
+        const V x = hn::Set(d, left[r * left_stride + j]);
         HWY_UNROLL(4)
         for (std::size_t k = 0; k < dense_vectors; ++k) sum[r][k] = hn::MulAdd(z[k], x, sum[r][k]);
       }
@@ -195,24 +195,77 @@ HWY_INLINE void dense_rows(D d, const T* HWY_RESTRICT panel, const T* HWY_RESTRI
 }
 
 template <class T>
-void dense_all(const T* panel, const T* left, std::size_t rows, std::size_t features, T* sums) {
+void dense_all(const T* panel, const T* left, std::size_t rows, std::size_t stride,
+               std::size_t features, T* sums) {
   constexpr std::size_t width = panel_width<T>;
   const hn::CappedTag<T, width / dense_vectors> d;
   std::size_t r = 0;
   for (; r + 6 <= rows; r += 6)
-    dense_rows<6>(d, panel, left + r * features, features, sums + r * width);
+    dense_rows<6>(d, panel, left + r * stride, stride, features, sums + r * width);
   for (; r + 2 <= rows; r += 2)
-    dense_rows<2>(d, panel, left + r * features, features, sums + r * width);
-  for (; r < rows; ++r) dense_rows<1>(d, panel, left + r * features, features, sums + r * width);
+    dense_rows<2>(d, panel, left + r * stride, stride, features, sums + r * width);
+  for (; r < rows; ++r)
+    dense_rows<1>(d, panel, left + r * stride, stride, features, sums + r * width);
+}
+
+/// sums = block or sums += block, in double.
+HWY_INLINE void add_block(const float* HWY_RESTRICT block, std::size_t count, bool first,
+                          double* HWY_RESTRICT sums) {
+  const hn::ScalableTag<double> d;
+  const hn::Rebind<float, decltype(d)> df;
+  for (std::size_t c = 0; c < count; c += hn::Lanes(d)) {
+    const auto part = hn::PromoteTo(d, hn::Load(df, block + c));
+    hn::Store(first ? part : hn::Add(hn::Load(d, sums + c), part), d, sums + c);
+  }
+}
+
+constexpr std::size_t rows_by_blocks = 32;
+// Non-zeros are sparser than features: a block has about as many terms either way.
+constexpr std::size_t features_a_block = 64, listed_features_a_block = 128;
+
+void dense_blocks(const float* panel, const float* left, std::size_t rows, std::size_t features,
+                  double* sums) {
+  constexpr std::size_t width = panel_width<float>;
+  HWY_ALIGN float block[rows_by_blocks * width];
+  for (std::size_t j = 0; j == 0 || j < features; j += features_a_block) {
+    dense_all(panel + j * width, left + j, rows, features, std::min(features_a_block, features - j),
+              block);
+    add_block(block, rows * width, j == 0, sums);
+  }
+}
+
+void list_blocks(const float* panel, std::span<const ListedRow<float>> rows, double* sums) {
+  constexpr std::size_t width = panel_width<float>;
+  const hn::CappedTag<float, width / vectors_at_once> d;
+  HWY_ALIGN float block[width];
+  std::size_t done[rows_by_blocks] = {};
+  std::size_t left = rows.size();
+  for (std::size_t end = listed_features_a_block; left > 0; end += listed_features_a_block) {
+    left = 0;
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      const ListedRow<float>& row = rows[r];
+      std::size_t k = done[r];
+      while (k < row.count && row.feature[k] < end) ++k;
+      const bool first = end == listed_features_a_block;
+      if (first || k > done[r]) {
+        list_row<Pairing::dot>(
+            d, panel, ListedRow<float>{row.feature + done[r], row.value + done[r], k - done[r]},
+            block);
+        add_block(block, width, first, sums + r * width);
+      }
+      done[r] = k;
+      left += k < row.count;
+    }
+  }
 }
 
 void dense_sums_float(const float* panel, const float* left, std::size_t rows, std::size_t features,
                       float* sums) {
-  dense_all(panel, left, rows, features, sums);
+  dense_all(panel, left, rows, features, features, sums);
 }
 void dense_sums_double(const double* panel, const double* left, std::size_t rows,
                        std::size_t features, double* sums) {
-  dense_all(panel, left, rows, features, sums);
+  dense_all(panel, left, rows, features, features, sums);
 }
 
 }  // namespace maxmargin::HWY_NAMESPACE
@@ -227,6 +280,8 @@ HWY_EXPORT(list_sums_int16);
 HWY_EXPORT(list_sums_byte);
 HWY_EXPORT(dense_sums_float);
 HWY_EXPORT(dense_sums_double);
+HWY_EXPORT(dense_blocks);
+HWY_EXPORT(list_blocks);
 
 template <>
 void list_sums(Pairing pairing, const float* panel, std::span<const ListedRow<float>> rows,
@@ -247,6 +302,13 @@ template <>
 void list_sums(Pairing pairing, const std::uint8_t* panel,
                std::span<const ListedRow<std::uint8_t>> rows, std::uint8_t* sums) {
   HWY_DYNAMIC_DISPATCH(list_sums_byte)(pairing, panel, rows, sums);
+}
+void list_sums_by_blocks(const float* panel, std::span<const ListedRow<float>> rows, double* sums) {
+  HWY_DYNAMIC_DISPATCH(list_blocks)(panel, rows, sums);
+}
+void dense_sums_by_blocks(const float* panel, const float* left, std::size_t rows,
+                          std::size_t features, double* sums) {
+  HWY_DYNAMIC_DISPATCH(dense_blocks)(panel, left, rows, features, sums);
 }
 template <>
 void dense_sums(const float* panel, const float* left, std::size_t rows, std::size_t features,

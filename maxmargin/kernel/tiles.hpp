@@ -45,6 +45,13 @@ template <class T>
 void list_sums(Pairing pairing, const T* panel, std::span<const ListedRow<T>> rows,
                typename SumOf<T>::type* sums);
 
+/// The same for dot products, in blocks of features: float within a block, double between them, so
+/// that rounding does not grow with the number of features. A block of the panel stays in L1 while
+/// all rows use it.
+void list_sums_by_blocks(const float* panel, std::span<const ListedRow<float>> rows, double* sums);
+void dense_sums_by_blocks(const float* panel, const float* left, std::size_t rows,
+                          std::size_t features, double* sums);
+
 /// The dot products of dense rows (left[r * features + j]) with a panel.
 template <class T>
 void dense_sums(const T* panel, const T* left, std::size_t rows, std::size_t features, T* sums);
@@ -59,7 +66,6 @@ struct Finish {
   const Sum* row_base;
   const Sum* column_base;
 };
-/// Sums of bytes know only exp(-rate s) of whole numbers s from 0 to 255.
 template <class Sum>
 void finish_sums(const Map& map, const Finish<Sum>& finish, const Sum* sums, std::size_t width,
                  std::size_t rows, std::size_t first, std::size_t count, float* const* out,

@@ -7,7 +7,6 @@
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/kernel/engine.hpp"
-#include "maxmargin/linalg/accumulate.hpp"
 
 namespace maxmargin {
 namespace {
@@ -15,8 +14,17 @@ namespace {
 // A tile of this many kernel values stays in L2 between being computed and being summed up.
 constexpr std::size_t tile_rows = 128;
 constexpr std::size_t tile_columns = 1024;
-// Columns of a row that one task computes.
-constexpr std::size_t columns_per_task = 2048;
+
+// Rows that one task computes.
+constexpr std::size_t task_rows = 64;
+
+/// The columns of a row that one task computes: some tasks a thread, so that none waits long, yet
+/// many columns, for which the rows are prepared once. The values do not depend on the cut.
+std::size_t task_columns(std::size_t columns, const Threads& threads) {
+  constexpr std::size_t least = 1024, tasks_a_thread = 4;
+  const auto tasks = tasks_a_thread * static_cast<std::size_t>(threads.count());
+  return threads.count() == 1 ? columns : std::max(least, (columns / tasks + 63) / 64 * 64);
+}
 
 // Beyond this, sums of float kernel values may overflow.
 constexpr double largest_value = 1e35;
@@ -50,7 +58,7 @@ class KernelQuadratic final : public Quadratic {
   KernelQuadratic(const KernelQuadratic& whole, std::span<const Index> points)
       : kernel_(whole.kernel_),
         rows_(chosen(*whole.rows_, points)),
-        engine_(whole.engine_->for_columns(*rows_)),
+        engine_(whole.engine_->for_columns(*rows_, points)),
         diagonal_(points.size()) {
     own_bytes_ = rows_->bytes();
     for (std::size_t i = 0; i < points.size(); ++i) diagonal_[i] = whole.diagonal_[points[i]];
@@ -64,10 +72,34 @@ class KernelQuadratic final : public Quadratic {
 
   void rows(std::span<const Index> which, std::size_t begin, std::size_t count,
             std::span<float* const> out, const Threads& threads) const override {
-    threads.split(count, columns_per_task, [&](std::size_t from, std::size_t to) {
-      std::vector<float*> part(out.begin(), out.end());
-      for (float*& row : part) row += from;
-      engine_->block(*rows_, which, begin + from, to - from, part);
+    const std::size_t columns = task_columns(count, threads);
+    const std::size_t column_tasks = (count + columns - 1) / columns;
+    const std::size_t row_tasks = (which.size() + task_rows - 1) / task_rows;
+    threads.run(column_tasks * row_tasks, [&](std::size_t task) {
+      const std::size_t from = task / row_tasks * columns, to = std::min(count, from + columns);
+      const std::size_t first = task % row_tasks * task_rows;
+      const std::size_t some = std::min(task_rows, which.size() - first);
+      std::vector<float*> part(some);
+      for (std::size_t r = 0; r < some; ++r) part[r] = out[first + r] + from;
+      engine_->block(*rows_, which.subspan(first, some), begin + from, to - from, part);
+    });
+  }
+
+  const ByteDecay* codes() const override { return engine_->codes(); }
+  void code_rows(std::span<const Index> which, std::size_t begin, std::size_t count,
+                 std::span<std::uint8_t* const> out, const Threads& threads) const override {
+    threads.split(count, task_columns(count, threads), [&](std::size_t from, std::size_t to) {
+      std::vector<std::uint8_t*> part(out.begin(), out.end());
+      for (std::uint8_t*& row : part) row += from;
+      engine_->code_block(*rows_, which, begin + from, to - from, part);
+    });
+  }
+
+  void add_product(std::span<const Index> which, std::span<const double> coefficients,
+                   std::span<double> y, const Threads& threads) const override {
+    if (which.empty()) return;
+    threads.split(size(), task_columns(size(), threads), [&](std::size_t begin, std::size_t end) {
+      engine_->add_product(*rows_, which, coefficients, begin, end - begin, y.data() + begin);
     });
   }
 
@@ -75,11 +107,13 @@ class KernelQuadratic final : public Quadratic {
                 const Threads& threads) const override {
     const std::vector<Index> which = nonzeros(x);
     std::fill(y.begin(), y.end(), 0.0);
+    if (precision == Precision::fast) {
+      std::vector<double> coefficients(which.size());
+      for (std::size_t k = 0; k < which.size(); ++k) coefficients[k] = x[which[k]];
+      return add_product(which, coefficients, y, threads);
+    }
     threads.split(size(), tile_columns, [&](std::size_t begin, std::size_t end) {
-      if (precision == Precision::fast)
-        add_fast(which, x, begin, end, y.data() + begin);
-      else
-        add_exact(which, x, begin, end, y.data() + begin);
+      add_exact(which, x, begin, end, y.data() + begin);
     });
   }
 
@@ -94,23 +128,6 @@ class KernelQuadratic final : public Quadratic {
         rows.is_sparse() ? Features::sparse(rows.columns()) : Features::dense(rows.columns());
     some.append(rows.view(), points);
     return std::make_shared<const Features>(std::move(some));
-  }
-
-  void add_fast(std::span<const Index> which, std::span<const double> x, std::size_t begin,
-                std::size_t end, double* y) const {
-    const std::size_t count = end - begin;
-    std::vector<float> tile(tile_rows * count);
-    std::vector<const float*> pointers(tile_rows);
-    std::vector<double> coefficients(tile_rows);
-    for (std::size_t r = 0; r < which.size(); r += tile_rows) {
-      const auto some = which.subspan(r, std::min(tile_rows, which.size() - r));
-      engine_->block(*rows_, some, begin, count, tile.data(), count);
-      for (std::size_t i = 0; i < some.size(); ++i) {
-        pointers[i] = tile.data() + i * count;
-        coefficients[i] = x[some[i]];
-      }
-      add_scaled_rows({pointers.data(), some.size()}, {coefficients.data(), some.size()}, count, y);
-    }
   }
 
   void add_exact(std::span<const Index> which, std::span<const double> x, std::size_t begin,

@@ -6,6 +6,7 @@
 
 #include "maxmargin/base/threads.hpp"
 #include "maxmargin/data/rows.hpp"
+#include "maxmargin/kernel/byte_decay.hpp"
 #include "maxmargin/kernel/form.hpp"
 
 namespace maxmargin {
@@ -28,6 +29,17 @@ class Quadratic {
   /// out[r][c] = K(which[r], begin + c) for c < count. Cheapest for many rows at once.
   virtual void rows(std::span<const Index> which, std::size_t begin, std::size_t count,
                     std::span<float* const> out, const Threads& threads) const = 0;
+
+  /// Rows whose values are exp(-rate s) of whole numbers s < 256 can be had as these numbers: a
+  /// quarter of the memory. Null if they are not of this kind.
+  virtual const ByteDecay* codes() const { return nullptr; }
+  virtual void code_rows(std::span<const Index> which, std::size_t begin, std::size_t count,
+                         std::span<std::uint8_t* const> out, const Threads& threads) const;
+
+  /// y += sum over k of coefficients[k] * row which[k], in this order: the rows themselves are
+  /// nowhere kept.
+  virtual void add_product(std::span<const Index> which, std::span<const double> coefficients,
+                           std::span<double> y, const Threads& threads) const;
 
   /// Memory it holds for itself: it comes out of the budget that a solver has.
   virtual std::size_t bytes() const = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -10,28 +11,32 @@
 
 namespace maxmargin {
 
-/// Rows of a Quadratic kept in one arena of a fixed number of bytes. Rows that have to go are the
-/// longest unused ones, those marked as precious last.
+/// Rows of a Quadratic kept in one arena of a fixed number of bytes: as floats, or as codes of one
+/// byte where there are such. Rows that have to go are the longest unused ones, those marked as
+/// precious last.
 class RowCache {
  public:
   /// Room for at least `least_rows` rows, whatever the budget.
   RowCache(std::shared_ptr<const Quadratic> K, std::size_t bytes, std::size_t least_rows);
 
-  /// Pointers to the rows of the points, computed if need be, valid until the next call. No more
-  /// points at a time than there is room for.
-  std::vector<const float*> rows(std::span<const Index> points, const std::vector<bool>& precious,
-                                 const Threads& threads);
+  /// Which rows are worth their memory: `keep[k]` for the k-th row of a call of add(), `precious`
+  /// by point; the latter is looked at only when lacks_room_for(those).
+  struct Wishes {
+    std::vector<bool> keep;
+    std::vector<bool> precious;
+  };
 
-  /// Gives back the rows of these points where that is cheaper than keeping them: rows that were
-  /// asked for only once and are computed about as fast as fresh memory is had. Their memory is the
-  /// next to be used.
-  void release(std::span<const Index> points);
+  /// f += sum over k of coefficients[k] * row points[k]. Rows that are not held are computed; from
+  /// now on those are held that are to be kept. No more of them than there is room for.
+  void add(std::span<const Index> points, std::span<const double> coefficients,
+           const Wishes& wishes, std::span<double> f, const Threads& threads);
 
   bool holds(Index point) const { return slot_of_[point] != none; }
-  /// A row that is held.
-  const float* row(Index point) const { return arena_.data() + slot_of_[point] * length_; }
+  /// out[i] = K(point, columns[i]) from a row that is held.
+  void pick(Index point, std::span<const Index> columns, float* out) const;
+
   std::size_t capacity() const { return capacity_; }
-  /// Whether so many new rows would push out others; if not, `precious` is not looked at.
+  /// Whether so many new rows would push out others.
   bool lacks_room_for(std::size_t rows) const {
     return free_.size() + (capacity_ - point_of_.size()) < rows;
   }
@@ -39,26 +44,31 @@ class RowCache {
 
   /// From now on rows of `K`, which is the old one restricted to `points`: rows of other points are
   /// dropped, the rest is cut to the columns that remain, in place.
-  void restrict_to(std::shared_ptr<const Quadratic> K, std::span<const Index> points);
+  void restrict_to(std::shared_ptr<const Quadratic> K, std::span<const Index> points,
+                   const Threads& threads);
 
  private:
   static constexpr std::uint32_t none = 0xffffffffu;
 
-  float* slot(std::size_t number) { return arena_.data() + number * length_; }
+  std::size_t room() const;
+  std::byte* slot(std::size_t number) { return arena_.data() + number * length_; }
+  const std::byte* slot(std::size_t number) const { return arena_.data() + number * length_; }
   void make_room(std::size_t missing, const std::vector<bool>& precious);
   void compute(std::span<const Index> points, const Threads& threads);
+  template <class Cell, class Adding>
+  void add_held(std::span<const Index> points, std::span<const double> coefficients,
+                std::span<double> f, const Threads& threads, Adding&& adding);
 
   std::shared_ptr<const Quadratic> K_;
   std::size_t bytes_;
   std::size_t least_rows_;
-  std::size_t length_;  ///< floats a row takes, a multiple of 16
+  std::size_t length_;  ///< bytes a row takes, a multiple of 64
   std::size_t capacity_;
-  Buffer<float> arena_;
+  Buffer<std::byte> arena_;
   std::vector<std::uint32_t> slot_of_;  ///< of each point
   std::vector<Index> point_of_;         ///< of each slot in use
   std::vector<std::uint64_t> used_at_;  ///< of each slot in use
   std::vector<std::uint32_t> free_;     ///< slots given back, the next to use last
-  std::vector<bool> asked_before_;      ///< of each point
   std::uint64_t now_ = 0;
   std::uint64_t computed_ = 0;
 };

@@ -1,12 +1,92 @@
 #include "maxmargin/solver/smo/active.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <numeric>
+#include <utility>
+
+#include "maxmargin/solver/smo/scan.hpp"
 
 namespace maxmargin {
+namespace {
+
+constexpr std::size_t variables_per_task = 8192;
+
+// To find the worst few of many without sorting them all, every so many are looked at first.
+constexpr std::size_t sample_stride = 17;  // odd: variables come in pairs, too
+
+/// A variable that violates: by how much, and a number that breaks ties. Ties are many at the start
+/// of a run; spread over the data they make a better first set than neighbours.
+struct Candidate {
+  double violation;
+  std::uint32_t tie;
+  Index v;
+  bool operator<(const Candidate& other) const {
+    return violation != other.violation ? violation > other.violation : tie < other.tie;
+  }
+};
+
+/// The values of one side, and how far each of them is beyond the other side's end.
+struct Side {
+  const std::vector<double>& level;
+  double end;
+  double sign;  ///< +1: above the end, -1: below it
+  double violation(std::size_t v) const { return sign * (level[v] - end); }
+};
+
+/// The `count` variables of the largest violations above zero, the worst first.
+std::vector<Candidate> worst_of(const Side& side, std::span<const Index> id, std::size_t count,
+                                const Threads& threads) {
+  if (count == 0) return {};
+  const std::size_t size = id.size();
+  std::vector<double> sample;
+  for (std::size_t v = 0; v < size; v += sample_stride)
+    if (const double by = side.violation(v); by > 0) sample.push_back(by);
+  // A place that a sample this size will hardly miss.
+  const std::size_t place = count / sample_stride + count / (2 * sample_stride) + 8;
+  double from = 0;
+  if (place < sample.size()) {
+    const auto at = sample.begin() + static_cast<std::ptrdiff_t>(place);
+    std::nth_element(sample.begin(), at, sample.end(), std::greater<>());
+    from = *at;
+  }
+  const std::size_t tasks = (size + variables_per_task - 1) / variables_per_task;
+  std::vector<Candidate> all;
+  while (true) {
+    std::vector<std::vector<Index>> found(tasks);
+    threads.split(size, variables_per_task, [&](std::size_t begin, std::size_t end) {
+      const auto find = side.sign > 0 ? find_at_least : find_at_most;
+      find(side.level.data(), begin, end - begin, side.end + side.sign * from,
+           found[begin / variables_per_task]);
+    });
+    for (const auto& part : found)
+      for (const Index v : part)
+        if (const double by = side.violation(v); by > 0)
+          // An odd factor: different numbers for different variables.
+          all.push_back({by, id[v] * 0x9e3779b1u, v});
+    if (all.size() >= count || from == 0) break;
+    all.clear();
+    from = 0;
+  }
+  if (all.size() > count) {
+    std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), all.end());
+    all.resize(count);
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+}  // namespace
 
 Active::Active(const DualQp& qp, std::span<const double> a)
-    : K(qp.K), point_id(qp.K->size()), id(qp.size()), point(qp.row), f(qp.K->size(), 0.0) {
+    : K(qp.K),
+      point_id(qp.K->size()),
+      id(qp.size()),
+      point(qp.row),
+      row(qp.size(), 0),
+      f(qp.K->size(), 0.0),
+      rows_(qp.A.size()) {
   std::iota(point_id.begin(), point_id.end(), Index{0});
   std::iota(id.begin(), id.end(), Index{0});
   for (auto* values : {&beta, &lower, &upper, &linear, &curvature}) values->resize(qp.size());
@@ -17,56 +97,101 @@ Active::Active(const DualQp& qp, std::span<const double> a)
     upper[v] = block.sign > 0 ? block.upper : -block.lower;
     linear[v] = block.sign * block.linear;
     curvature[v] = block.curvature;
+    for (std::size_t r = 0; r < qp.A.size(); ++r)
+      if (qp.A[r][v] != 0) row[v] = static_cast<Index>(r);
   }
 }
 
-Active::Levels Active::levels() const {
-  Levels levels{-infinity, infinity};
-  for (std::size_t v = 0; v < size(); ++v) {
-    const double here = level(v);
-    if (can_grow(v)) levels.highest = std::max(levels.highest, here);
-    if (can_fall(v)) levels.lowest = std::min(levels.lowest, here);
+Active::Active(const Active& whole, std::span<const Index> set)
+    : point_id(set.size()),
+      id(set.size()),
+      point(set.size()),
+      row(set.size()),
+      f(set.size()),
+      rows_(whole.rows_) {
+  for (auto* values : {&beta, &lower, &upper, &linear, &curvature}) values->resize(set.size());
+  for (std::size_t k = 0; k < set.size(); ++k) {
+    const Index v = set[k];
+    point_id[k] = point[k] = static_cast<Index>(k);
+    id[k] = whole.id[v];
+    row[k] = whole.row[v];
+    f[k] = whole.f[whole.point[v]];
+    beta[k] = whole.beta[v];
+    lower[k] = whole.lower[v];
+    upper[k] = whole.upper[v];
+    linear[k] = whole.linear[v];
+    curvature[k] = whole.curvature[v];
   }
-  return levels;
+}
+
+double Active::Levels::violation() const {
+  double largest = -infinity;
+  for (const Range& range : row) largest = std::max(largest, range.violation());
+  return largest;
+}
+
+Active::Levels Active::levels(const Threads& threads) {
+  const std::size_t tasks = (size() + variables_per_task - 1) / variables_per_task;
+  std::vector<Levels> part(tasks, Levels{std::vector<Range>(rows_)});
+  growing_.resize(size());
+  falling_.resize(size());
+  const VariableArrays arrays{f.data(),    point.data(), linear.data(), curvature.data(),
+                              beta.data(), lower.data(), upper.data()};
+  threads.split(size(), variables_per_task, [&](std::size_t begin, std::size_t end) {
+    scan_levels(arrays, begin, end, growing_.data(), falling_.data());
+    Levels& mine = part[begin / variables_per_task];
+    if (rows_ == 1) {
+      mine.row[0] = {largest(growing_.data() + begin, end - begin),
+                     smallest(falling_.data() + begin, end - begin)};
+      return;
+    }
+    for (std::size_t v = begin; v < end; ++v) {
+      Range& range = mine.row[row[v]];
+      range.highest = std::max(range.highest, growing_[v]);
+      range.lowest = std::min(range.lowest, falling_[v]);
+    }
+  });
+  Levels all{std::vector<Range>(rows_)};
+  for (const Levels& each : part)
+    for (std::size_t r = 0; r < rows_; ++r) {
+      all.row[r].highest = std::max(all.row[r].highest, each.row[r].highest);
+      all.row[r].lowest = std::min(all.row[r].lowest, each.row[r].lowest);
+    }
+  return all;
 }
 
 std::vector<Index> Active::violators(std::size_t count, const Levels& levels,
-                                     const std::vector<bool>& taken) const {
-  struct Candidate {
-    double level;
-    Index v;
-  };
-  std::vector<Candidate> growing, falling;
-  for (std::size_t v = 0; v < size(); ++v) {
-    if (taken[v]) continue;
-    const double here = level(v);
-    if (here > levels.lowest && can_grow(v)) growing.push_back({here, static_cast<Index>(v)});
-    if (here < levels.highest && can_fall(v)) falling.push_back({-here, static_cast<Index>(v)});
+                                     std::span<const Index> taken, const Threads& threads) {
+  for (const Index v : taken) {
+    growing_[v] = -infinity;
+    falling_[v] = infinity;
   }
-  const auto worse = [](const Candidate& x, const Candidate& y) {
-    return x.level != y.level ? x.level > y.level : x.v < y.v;
-  };
-  const auto keep_worst = [&](std::vector<Candidate>& side, std::size_t most) {
-    if (side.size() <= most) return;
-    std::nth_element(side.begin(), side.begin() + static_cast<std::ptrdiff_t>(most), side.end(),
-                     worse);
-    side.resize(most);
-  };
+  Range range = levels.row[0];
+  if (rows_ > 1) {
+    // Every row has an origin of its own: levels relative to the ends of the row compare.
+    range = {0, 0};
+    for (std::size_t v = 0; v < size(); ++v) {
+      growing_[v] -= levels.row[row[v]].lowest;
+      falling_[v] -= levels.row[row[v]].highest;
+    }
+  }
+  std::vector<Candidate> up = worst_of({growing_, range.lowest, 1}, id, count, threads);
+  std::vector<Candidate> down = worst_of({falling_, range.highest, -1}, id, count, threads);
+  // Half of each; where one side has few the other takes their places.
   const std::size_t half = count / 2;
-  const std::size_t spare = falling.size() < half ? half - falling.size() : 0;
-  keep_worst(growing, half + spare);
-  keep_worst(falling, count - std::min(count, growing.size()));
-  std::sort(growing.begin(), growing.end(), worse);
-  std::sort(falling.begin(), falling.end(), worse);
+  const std::size_t most_up = std::max(half, count - std::min(count, down.size()));
+  up.resize(std::min(up.size(), most_up));
+  down.resize(std::min(down.size(), count - up.size()));
 
   std::vector<Index> chosen;
-  std::vector<bool> seen(size(), false);
-  for (std::size_t k = 0; k < std::max(growing.size(), falling.size()); ++k)
-    for (const auto* side : {&growing, &falling}) {
-      if (k >= side->size() || seen[(*side)[k].v]) continue;
-      seen[(*side)[k].v] = true;  // a free variable may stand on both sides
-      chosen.push_back((*side)[k].v);
-    }
+  for (std::size_t k = 0; k < std::max(up.size(), down.size()); ++k) {
+    // A free variable may stand on both sides.
+    for (const auto* side : {&up, &down})
+      if (k < side->size() && growing_[(*side)[k].v] != infinity) {
+        chosen.push_back((*side)[k].v);
+        growing_[(*side)[k].v] = infinity;
+      }
+  }
   return chosen;
 }
 
@@ -74,8 +199,9 @@ std::vector<bool> Active::settled(const Levels& levels, double margin) const {
   std::vector<bool> marked(size());
   for (std::size_t v = 0; v < size(); ++v) {
     const double here = level(v);
-    marked[v] = (!can_grow(v) && here > levels.highest + margin) ||
-                (!can_fall(v) && here < levels.lowest - margin);
+    const Range& range = levels.row[row[v]];
+    marked[v] = (!can_grow(v) && here > range.highest + margin) ||
+                (!can_fall(v) && here < range.lowest - margin);
   }
   return marked;
 }
@@ -95,11 +221,11 @@ std::vector<Index> Active::leave_out(const std::vector<bool>& marked) {
     if (marked[v]) continue;
     id[to] = id[v];
     point[to] = new_number[point[v]];
+    row[to] = row[v];
     for (auto* values : {&beta, &lower, &upper, &linear, &curvature}) (*values)[to] = (*values)[v];
     ++to;
   }
-  id.resize(to);
-  point.resize(to);
+  for (auto* numbers : {&id, &point, &row}) numbers->resize(to);
   for (auto* values : {&beta, &lower, &upper, &linear, &curvature}) values->resize(to);
   for (std::size_t p = 0; p < remaining.size(); ++p) {
     f[p] = f[remaining[p]];

@@ -8,39 +8,51 @@
 
 namespace maxmargin {
 
-/// The part of a problem that a solver still works on, in beta = s a: there a pair moves in
-/// opposite directions whatever the signs, and the derivative of every variable is f at its point
-/// plus a term of its own. Shrinking makes a smaller one from it.
+/// The part of a problem that a solver still works on, in beta = s a: there a pair within one
+/// equality row moves in opposite directions whatever the signs, and the derivative of every
+/// variable is f at its point plus a term of its own. Shrinking makes a smaller one from it.
 struct Active {
   std::shared_ptr<const Quadratic> K;  ///< over the points still needed
   std::vector<Index> point_id;         ///< their numbers in the whole problem, increasing
   std::vector<Index> id;               ///< the variables' numbers in the whole problem
   std::vector<Index> point;            ///< of each variable, in K
+  std::vector<Index> row;              ///< of each variable: the equality row it stands in
   std::vector<double> beta, lower, upper, linear, curvature;
   std::vector<double> f;  ///< K beta, over all of beta, at the points of K
 
-  /// All of a problem; `f` is not yet filled.
+  /// All of a problem whose equality rows have no variable in common; `f` is not yet filled.
   Active(const DualQp& qp, std::span<const double> a);
+  /// A working set of another one, without a K: every variable has a point of its own, in their
+  /// order. What lies outside of the set does not move.
+  Active(const Active& whole, std::span<const Index> set);
 
   std::size_t size() const { return id.size(); }
+  std::size_t rows() const { return rows_; }
   bool can_grow(std::size_t v) const { return beta[v] < upper[v]; }
   bool can_fall(std::size_t v) const { return beta[v] > lower[v]; }
   bool is_free(std::size_t v) const { return can_grow(v) && can_fall(v); }
   /// Minus the derivative of the objective; where it is higher beta wants to grow more.
   double level(std::size_t v) const { return -(f[point[v]] + linear[v] + curvature[v] * beta[v]); }
 
-  /// The highest level that can grow and the lowest that can fall; at the optimum no higher than
-  /// it.
-  struct Levels {
-    double highest, lowest;
+  /// Of one equality row: the highest level that can grow and the lowest that can fall; at the
+  /// optimum no higher than it.
+  struct Range {
+    double highest = -infinity, lowest = infinity;
     double violation() const { return highest - lowest; }
   };
-  Levels levels() const;
+  /// Of every equality row.
+  struct Levels {
+    std::vector<Range> row;
+    double violation() const;
+  };
+  /// Also keeps the level of every variable for violators().
+  Levels levels(const Threads& threads);
 
-  /// The most violating variables: `count` / 2 that want to grow and as many that want to fall,
-  /// without those marked in `taken`; fewer if there are fewer. Most violating first.
+  /// The most violating variables as of the last call of levels(): `count` / 2 that want to grow
+  /// and as many that want to fall, without those in `taken`; fewer if there are fewer. Most
+  /// violating first. Once for each call of levels().
   std::vector<Index> violators(std::size_t count, const Levels& levels,
-                               const std::vector<bool>& taken) const;
+                               std::span<const Index> taken, const Threads& threads);
 
   /// The variables that stand at a bound and would not leave it even if the levels moved by
   /// `margin`: true for those.
@@ -48,6 +60,11 @@ struct Active {
 
   /// Leaves the marked variables out; returns the points that remain, in the numbering before.
   std::vector<Index> leave_out(const std::vector<bool>& marked);
+
+ private:
+  std::size_t rows_ = 1;
+  std::vector<double> growing_;  ///< the level where beta can grow, else minus infinity
+  std::vector<double> falling_;  ///< the level where beta can fall, else plus infinity
 };
 
 }  // namespace maxmargin

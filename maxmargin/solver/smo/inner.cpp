@@ -16,9 +16,13 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // Two equal points have no curvature between them; the step is then bounded by the box alone.
 constexpr double least_curvature = 1e-12;
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 using D = hn::CappedTag<double, 8>;
 using V = decltype(hn::Zero(D()));
+
+// Comparisons that wait for each other would take most of the time: so many run side by side.
+constexpr std::size_t chains = 4;
 
 /// The largest of the lanes and, among equals, the smallest index.
 struct Best {
@@ -26,94 +30,142 @@ struct Best {
   std::size_t index;
 };
 
-HWY_INLINE Best best_lane(V values, V indices) {
+HWY_INLINE Best best_of(const V* values, const V* indices) {
   const D d;
-  HWY_ALIGN double value[8], index[8];
-  hn::Store(values, d, value);
-  hn::Store(indices, d, index);
-  // By way of a signed number: -1, for none, has no value as an unsigned one.
-  const auto whole = [](double at) {
-    return static_cast<std::size_t>(static_cast<std::int64_t>(at));
-  };
-  Best best{value[0], whole(index[0])};
-  for (std::size_t i = 1; i < hn::Lanes(d); ++i) {
-    const std::size_t at = whole(index[i]);
-    if (value[i] > best.value || (value[i] == best.value && at < best.index)) best = {value[i], at};
+  constexpr std::size_t most = chains * 8;
+  HWY_ALIGN double value[most], index[most];
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t c = 0; c < chains; ++c) {
+    hn::Store(values[c], d, value + c * lanes);
+    hn::Store(indices[c], d, index + c * lanes);
   }
-  return best;
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < chains * lanes; ++i)
+    if (value[i] > value[best] || (value[i] == value[best] && index[i] < index[best])) best = i;
+  // By way of a signed number: -1, for none, has no value as an unsigned one.
+  return {value[best], static_cast<std::size_t>(static_cast<std::int64_t>(index[best]))};
 }
 
-/// The levels after a step, the variable that can grow with the highest of them, and the lowest
-/// level of a variable that can fall.
+/// Of one group: the variable that can grow with the highest level, and the lowest level of a
+/// variable that can fall.
 struct Scan {
-  Best highest;
-  double lowest;
+  Best highest{-infinity, 0};
+  double lowest = infinity;
+  double violation() const { return highest.value - lowest; }
 };
 
-HWY_INLINE Scan scan(InnerProblem& p, const float* HWY_RESTRICT row_i,
-                     const float* HWY_RESTRICT row_j, double step) {
+/// The levels after a step, and what is to be known of them.
+HWY_INLINE Scan scan(InnerProblem& p, std::size_t begin, std::size_t end,
+                     const float* HWY_RESTRICT row_i, const float* HWY_RESTRICT row_j,
+                     double step) {
   const D d;
   const hn::Rebind<float, D> df;
   const std::size_t lanes = hn::Lanes(d);
-  const V minus = hn::Set(d, -std::numeric_limits<double>::infinity());
-  const V plus = hn::Set(d, std::numeric_limits<double>::infinity());
-  const V move = hn::Set(d, step);
-  V best = minus, best_at = hn::Zero(d), low = plus, at = hn::Iota(d, 0);
-  for (std::size_t k = 0; k < p.stride;
-       k += lanes, at = hn::Add(at, hn::Set(d, static_cast<double>(lanes)))) {
-    const V difference =
-        hn::PromoteTo(d, hn::Sub(hn::Load(df, row_i + k), hn::Load(df, row_j + k)));
-    const V level = hn::NegMulAdd(move, difference, hn::Load(d, &p.level[k]));
-    hn::Store(level, d, &p.level[k]);
-    const V beta = hn::Load(d, &p.beta[k]);
-    const V up = hn::IfThenElse(hn::Lt(beta, hn::Load(d, &p.upper[k])), level, minus);
-    const V down = hn::IfThenElse(hn::Gt(beta, hn::Load(d, &p.lower[k])), level, plus);
-    const auto better = hn::Gt(up, best);
-    best = hn::IfThenElse(better, up, best);
-    best_at = hn::IfThenElse(better, at, best_at);
-    low = hn::Min(low, down);
+  const V move = hn::Set(d, step), stride = hn::Set(d, static_cast<double>(chains * lanes));
+  double* HWY_RESTRICT levels = p.level.data();
+  const double* HWY_RESTRICT growth = p.growth.data();
+  const double* HWY_RESTRICT fall = p.fall.data();
+  V best[chains], best_at[chains], low[chains], at[chains];
+  for (std::size_t c = 0; c < chains; ++c) {
+    best[c] = hn::Set(d, -infinity);
+    low[c] = hn::Set(d, infinity);
+    at[c] = hn::Iota(d, static_cast<double>(begin + c * lanes));
+    best_at[c] = at[c];
   }
-  return {best_lane(best, best_at), hn::GetLane(hn::MinOfLanes(d, low))};
+  for (std::size_t k = begin; k < end; k += chains * lanes) {
+    HWY_UNROLL(4)
+    for (std::size_t c = 0; c < chains; ++c) {
+      const std::size_t here = k + c * lanes;
+      const V difference =
+          hn::PromoteTo(d, hn::Sub(hn::Load(df, row_i + here), hn::Load(df, row_j + here)));
+      const V level = hn::NegMulAdd(move, difference, hn::Load(d, levels + here));
+      hn::Store(level, d, levels + here);
+      const V up = hn::Add(level, hn::Load(d, growth + here));
+      const auto better = hn::Gt(up, best[c]);
+      best[c] = hn::IfThenElse(better, up, best[c]);
+      best_at[c] = hn::IfThenElse(better, at[c], best_at[c]);
+      low[c] = hn::Min(low[c], hn::Add(level, hn::Load(d, fall + here)));
+      at[c] = hn::Add(at[c], stride);
+    }
+  }
+  const V lowest = hn::Min(hn::Min(low[0], low[1]), hn::Min(low[2], low[3]));
+  return {best_of(best, best_at), hn::GetLane(hn::MinOfLanes(d, lowest))};
 }
 
-/// The partner j that, with i, promises the largest decrease (F_i - F_j)^2 / curvature. Fractions
-/// are compared by cross-multiplication, which spares the divisions.
-HWY_INLINE std::size_t partner(const InnerProblem& p, std::size_t i) {
+/// The partner j in [begin, end) that, with i, promises the largest decrease (F_i - F_j)^2 /
+/// curvature. Fractions are compared by cross-multiplication, which spares the divisions.
+HWY_INLINE std::size_t partner(const InnerProblem& p, std::size_t i, std::size_t begin,
+                               std::size_t end) {
   const D d;
   const hn::Rebind<float, D> df;
   const std::size_t lanes = hn::Lanes(d);
-  const float* HWY_RESTRICT row = p.K.data() + i * p.stride;
+  const float* HWY_RESTRICT row = p.K + i * p.stride;
+  const double* HWY_RESTRICT levels = p.level.data();
+  const double* HWY_RESTRICT fall = p.fall.data();
+  const double* HWY_RESTRICT diagonal = p.diagonal.data();
   const V level_i = hn::Set(d, p.level[i]), diagonal_i = hn::Set(d, p.diagonal[i]);
-  const V least = hn::Set(d, least_curvature);
-  V best_top = hn::Zero(d), best_bottom = hn::Set(d, 1.0), best_at = hn::Set(d, -1.0);
-  V at = hn::Iota(d, 0);
-  for (std::size_t k = 0; k < p.stride;
-       k += lanes, at = hn::Add(at, hn::Set(d, static_cast<double>(lanes)))) {
-    const V b = hn::Sub(level_i, hn::Load(d, &p.level[k]));
-    const V kernel = hn::PromoteTo(d, hn::Load(df, row + k));
-    const V sum = hn::Add(diagonal_i, hn::Load(d, &p.diagonal[k]));
-    const V bottom = hn::Max(hn::NegMulAdd(hn::Set(d, 2.0), kernel, sum), least);
-    const V top = hn::Mul(b, b);
-    const auto better = hn::And(
-        hn::And(hn::Gt(hn::Load(d, &p.beta[k]), hn::Load(d, &p.lower[k])), hn::Gt(b, hn::Zero(d))),
-        hn::Gt(hn::Mul(top, best_bottom), hn::Mul(best_top, bottom)));
-    best_top = hn::IfThenElse(better, top, best_top);
-    best_bottom = hn::IfThenElse(better, bottom, best_bottom);
-    best_at = hn::IfThenElse(better, at, best_at);
+  const V least = hn::Set(d, least_curvature), two = hn::Set(d, 2.0), zero = hn::Zero(d);
+  const V stride = hn::Set(d, static_cast<double>(chains * lanes));
+  V best_top[chains], best_bottom[chains], best_at[chains], at[chains];
+  for (std::size_t c = 0; c < chains; ++c) {
+    best_top[c] = zero;
+    best_bottom[c] = hn::Set(d, 1.0);
+    best_at[c] = hn::Set(d, -1.0);
+    at[c] = hn::Iota(d, static_cast<double>(begin + c * lanes));
+  }
+  for (std::size_t k = begin; k < end; k += chains * lanes) {
+    HWY_UNROLL(4)
+    for (std::size_t c = 0; c < chains; ++c) {
+      const std::size_t here = k + c * lanes;
+      // What cannot fall stands at plus infinity: its difference is negative.
+      const V down = hn::Add(hn::Load(d, levels + here), hn::Load(d, fall + here));
+      const V b = hn::Max(hn::Sub(level_i, down), zero);
+      const V kernel = hn::PromoteTo(d, hn::Load(df, row + here));
+      const V sum = hn::Add(diagonal_i, hn::Load(d, diagonal + here));
+      const V bottom = hn::Max(hn::NegMulAdd(two, kernel, sum), least);
+      const V top = hn::Mul(b, b);
+      const auto better = hn::Gt(hn::Mul(top, best_bottom[c]), hn::Mul(best_top[c], bottom));
+      best_top[c] = hn::IfThenElse(better, top, best_top[c]);
+      best_bottom[c] = hn::IfThenElse(better, bottom, best_bottom[c]);
+      best_at[c] = hn::IfThenElse(better, at[c], best_at[c]);
+      at[c] = hn::Add(at[c], stride);
+    }
   }
   // The quotients of the few lanes decide.
-  return best_lane(hn::Div(best_top, best_bottom), best_at).index;
+  V quotient[chains];
+  for (std::size_t c = 0; c < chains; ++c) quotient[c] = hn::Div(best_top[c], best_bottom[c]);
+  return best_of(quotient, best_at).index;
+}
+
+/// Where beta stands now.
+HWY_INLINE void note_bounds(InnerProblem& p, std::size_t k) {
+  p.growth[k] = p.beta[k] < p.upper[k] ? 0 : -infinity;
+  p.fall[k] = p.beta[k] > p.lower[k] ? 0 : infinity;
+}
+
+/// The group that violates most.
+std::size_t scan_all(InnerProblem& p, const float* row_i, const float* row_j, double step,
+                     std::vector<Scan>& groups) {
+  std::size_t worst = 0;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    groups[g] = scan(p, p.begin[g], p.begin[g + 1], row_i, row_j, step);
+    if (groups[g].violation() > groups[worst].violation()) worst = g;
+  }
+  return worst;
 }
 
 InnerResult iterate(InnerProblem& p, double target, std::size_t most_steps) {
   InnerResult result;
-  Scan now = scan(p, p.K.data(), p.K.data(), 0);
+  for (std::size_t k = 0; k < p.stride; ++k) note_bounds(p, k);
+  std::vector<Scan> groups(p.begin.size() - 1);
+  std::size_t group = scan_all(p, p.K, p.K, 0, groups);
   while (true) {
-    result.violation = now.highest.value - now.lowest;
+    const Scan& now = groups[group];
+    result.violation = now.violation();
     if (!(result.violation > target) || result.steps == most_steps) return result;
     const std::size_t i = now.highest.index;
-    const std::size_t j = partner(p, i);
-    const float* row_i = p.K.data() + i * p.stride;
+    const std::size_t j = partner(p, i, p.begin[group], p.begin[group + 1]);
+    const float* row_i = p.K + i * p.stride;
     const double bottom = std::max(
         p.diagonal[i] + p.diagonal[j] - 2 * static_cast<double>(row_i[j]), least_curvature);
     const double room_i = p.upper[i] - p.beta[i], room_j = p.beta[j] - p.lower[j];
@@ -123,9 +175,11 @@ InnerResult iterate(InnerProblem& p, double target, std::size_t most_steps) {
     // What reaches a bound lies on it exactly.
     p.beta[i] = step == room_i ? p.upper[i] : p.beta[i] + step;
     p.beta[j] = step == room_j ? p.lower[j] : p.beta[j] - step;
+    note_bounds(p, i);
+    note_bounds(p, j);
     p.level[i] -= step * p.curvature[i];
     p.level[j] += step * p.curvature[j];
-    now = scan(p, row_i, p.K.data() + j * p.stride, step);
+    group = scan_all(p, row_i, p.K + j * p.stride, step, groups);
     ++result.steps;
   }
 }
@@ -138,14 +192,18 @@ namespace maxmargin {
 
 HWY_EXPORT(iterate);
 
-InnerProblem::InnerProblem(std::size_t variables)
-    : size(variables), stride((variables + 15) / 16 * 16), K(variables * stride, 0.0f) {
-  for (auto* values : {&level, &beta, &lower, &upper, &curvature, &diagonal})
+void InnerProblem::reset(std::span<const std::size_t> group_sizes) {
+  constexpr std::size_t padding = 32;  // whole rounds of the loops above
+  begin.assign(1, 0);
+  for (const std::size_t size : group_sizes)
+    begin.push_back(begin.back() + (size + padding - 1) / padding * padding);
+  stride = begin.back();
+  for (auto* values : {&level, &beta, &lower, &upper, &curvature, &diagonal, &growth, &fall})
     values->assign(stride, 0.0);
 }
 
 InnerResult solve_inner(InnerProblem& problem, double target, std::size_t most_steps) {
-  if (problem.size == 0) return {};
+  if (problem.stride == 0) return {};
   return HWY_DYNAMIC_DISPATCH(iterate)(problem, target, most_steps);
 }
 

@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
+#include <tuple>
 #include <utility>
 
 #include "maxmargin/base/clock.hpp"
-#include "maxmargin/linalg/accumulate.hpp"
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/problem/row_cache.hpp"
 #include "maxmargin/solver/smo/active.hpp"
-#include "maxmargin/solver/smo/inner.hpp"
+#include "maxmargin/solver/smo/set_solver.hpp"
 
 namespace maxmargin {
 namespace {
@@ -19,39 +18,61 @@ constexpr double seconds_between_reports = 0.1;
 // Within a working set this share of the violation is left: solving it further wastes steps that
 // the next set would undo.
 constexpr double inner_share = 0.1;
-constexpr std::size_t steps_per_variable = 100;
+constexpr std::size_t first_set = 512;  // variables in it
 // Outer iterations between two looks at what could be left out, and how much it must be.
 constexpr std::size_t iterations_between_shrinks = 10;
 constexpr double worth_shrinking = 0.7;
-constexpr std::size_t columns_per_task = 4096;
 constexpr double gathering_cost = 3;  // nanoseconds
+// Values that are computed about as fast as memory for them is had.
+constexpr double cheap_value = 1.5;  // nanoseconds
 // So many times all variables could have had their turn, and there was no progress: stalled.
 constexpr std::size_t patience = 20;
 // A hard margin below this share of the data's radius is none.
 constexpr double least_margin = 1e-6;
 
-double entry_scale(const DualQp& qp) { return qp.A[0][0] * qp.block[0].sign; }
+/// The entries of an equality row are the signs of its variables times this; 0: they are not, or
+/// the row is empty.
+double entry_scale(const DualQp& qp, std::size_t row) {
+  double scale = 0;
+  for (std::size_t v = 0; v < qp.size(); ++v) {
+    const double here = qp.A[row][v] * qp.block[v].sign;
+    if (here == 0) continue;
+    if (scale != 0 && here != scale) return 0;
+    scale = here;
+  }
+  return scale;
+}
 
-/// The variables in a working set: no more than there is room for rows in the cache.
-std::size_t set_size(const DualQp& qp, const Smo& options) {
+/// The most variables in a working set: no more than there is room for rows in the cache.
+std::size_t largest_set(const DualQp& qp, const Smo& options) {
   const std::size_t row_bytes = qp.K->size() * sizeof(float) + 64;
   return std::clamp<std::size_t>(options.cache_bytes / row_bytes, 2,
                                  static_cast<std::size_t>(options.working_set));
 }
 
+/// Choosing a set costs O(n), its kernel values O(size^2): a set is large enough that the former
+/// does not count.
+std::size_t least_set(const DualQp& qp) {
+  const auto root = static_cast<std::size_t>(std::sqrt(static_cast<double>(qp.size())));
+  return std::clamp<std::size_t>(2 * root, 64, first_set);
+}
+
 /// A point within the bounds with A a = d: zero where possible, then from the first variable on.
 std::vector<double> feasible_start(const DualQp& qp) {
   std::vector<double> a(qp.size());
-  double rest = qp.d[0];
-  for (std::size_t v = 0; v < qp.size(); ++v) {
+  for (std::size_t v = 0; v < qp.size(); ++v)
     a[v] = std::clamp(0.0, qp.block[v].lower, qp.block[v].upper);
-    rest -= qp.A[0][v] * a[v];
-  }
-  for (std::size_t v = 0; v < qp.size() && rest != 0; ++v) {
-    const double weight = qp.A[0][v];
-    const double moved = std::clamp(a[v] + rest / weight, qp.block[v].lower, qp.block[v].upper);
-    rest = std::abs(moved - (a[v] + rest / weight)) == 0 ? 0 : rest - weight * (moved - a[v]);
-    a[v] = moved;
+  for (std::size_t r = 0; r < qp.A.size(); ++r) {
+    double rest = qp.d[r];
+    for (std::size_t v = 0; v < qp.size(); ++v) rest -= qp.A[r][v] * a[v];
+    for (std::size_t v = 0; v < qp.size() && rest != 0; ++v) {
+      const double weight = qp.A[r][v];
+      if (weight == 0) continue;
+      const double wish = a[v] + rest / weight;
+      const double moved = std::clamp(wish, qp.block[v].lower, qp.block[v].upper);
+      rest = moved == wish ? 0 : rest - weight * (moved - a[v]);
+      a[v] = moved;
+    }
   }
   return a;
 }
@@ -63,8 +84,10 @@ class Outer {
         options_(options),
         run_(run),
         active_(qp, run.start.empty() ? feasible_start(qp) : run.start),
-        set_size_(set_size(qp, options)),
-        cache_(qp.K, options.cache_bytes, set_size_),
+        largest_set_(largest_set(qp, options)),
+        least_set_(std::min(least_set(qp), largest_set_)),
+        set_size_(std::min(first_set, largest_set_)),
+        cache_(qp.K, options.cache_bytes, largest_set_),
         beta_(active_.beta),
         goal_(options.stop.kkt) {
     full_coefficients_ = point_coefficients();
@@ -85,9 +108,12 @@ class Outer {
     solution.iterations = steps_;
     solution.a.resize(qp_.size());
     for (std::size_t v = 0; v < qp_.size(); ++v) solution.a[v] = qp_.block[v].sign * beta_[v];
-    const Active::Levels levels = active_.levels();
-    solution.lambda = {(levels.highest + levels.lowest) / 2 / entry_scale(qp_)};
-    if (!std::isfinite(solution.lambda[0])) solution.lambda[0] = 0;
+    const Active::Levels levels = active_.levels(run_.threads);
+    for (std::size_t r = 0; r < qp_.A.size(); ++r) {
+      const Active::Range& range = levels.row[r];
+      const double middle = (range.highest + range.lowest) / 2 / entry_scale(qp_, r);
+      solution.lambda.push_back(std::isfinite(middle) ? middle : 0);
+    }
     solution.best_primal = best_primal_;
     solution.best_dual = best_dual_;
     return solution;
@@ -95,7 +121,7 @@ class Outer {
 
  private:
   void iterate() {
-    const Active::Levels levels = active_.levels();
+    const Active::Levels levels = active_.levels(run_.threads);
     if (first_violation_ == 0) first_violation_ = std::max(levels.violation(), goal_);
     if (levels.violation() <= goal_) return settle();
     if (!within_limits(levels)) return;
@@ -142,8 +168,10 @@ class Outer {
     if (steps_ >= options_.stop.iterations) ended_ = Ended::iteration_limit;
     if (seconds >= options_.stop.seconds) ended_ = Ended::time_limit;
     if (!ended_ && run_.observer && seconds - last_report_ >= seconds_between_reports) {
-      last_report_ = seconds;
       report(levels, seconds);
+      // A large problem is evaluated less often: reports take a twentieth of the time at most.
+      const double now = run_.seconds_before + clock_.seconds();
+      last_report_ = now + std::max(0.0, 20 * (now - seconds) - seconds_between_reports);
     }
     return !ended_;
   }
@@ -189,120 +217,121 @@ class Outer {
     return evaluation;
   }
 
-  /// The worst violators, and from the last set those that have not reached a bound.
+  /// A working set, in the order of the equality rows and then of the points.
   std::vector<Index> working_set(const Active::Levels& levels) {
-    const std::size_t most = std::min(set_size_, active_.size());
-    std::vector<Index> kept;
-    // The most violating pair must always have its place.
-    const std::size_t most_kept = most < 8 ? 0 : most / 2;
-    for (const Index v : last_set_)
-      if (active_.is_free(v) && kept.size() < most_kept) kept.push_back(v);
-    std::vector<bool> taken(active_.size(), false);
-    for (const Index v : kept) taken[v] = true;
-    std::vector<Index> set = active_.violators(most - kept.size(), levels, taken);
-    set.insert(set.end(), kept.begin(), kept.end());
-    last_set_ = set;
+    std::vector<Index> set = chooser_.choose(active_, levels, set_size_, run_.threads);
+    std::sort(set.begin(), set.end(), [&](Index x, Index y) {
+      return std::tuple(active_.row[x], active_.point[x], x) <
+             std::tuple(active_.row[y], active_.point[y], y);
+    });
     return set;
   }
 
   /// Solves the problem of the working set and carries the change over; returns the decrease. Whole
   /// rows are needed only of the points that changed.
   double improve(const std::vector<Index>& set, const Active::Levels& levels) {
-    InnerProblem inner = inner_problem(set);
-    const AlignedVector<double> before = inner.level;
+    fill_kernel(set);
+    Active part(active_, set);
     const double target = std::max(inner_share * levels.violation(), goal_ / 2);
-    steps_ += solve_inner(inner, target, steps_per_variable * set.size()).steps;
+    const std::size_t steps = set_solver_.solve(part, set_kernel_, target);
+    steps_ += steps;
 
     double decrease = 0;
+    std::size_t moved_variables = 0;
     std::vector<Index> changed;
     for (std::size_t k = 0; k < set.size(); ++k) {
-      const double moved = inner.beta[k] - active_.beta[set[k]];
+      const double moved = part.beta[k] - active_.beta[set[k]];
       if (moved == 0) continue;
-      decrease += moved * (before[k] + inner.level[k]) / 2;
-      active_.beta[set[k]] = inner.beta[k];
+      decrease += moved * (active_.level(set[k]) + part.level(k)) / 2;
+      active_.beta[set[k]] = part.beta[k];
       change_[active_.point[set[k]]] += moved;
       changed.push_back(active_.point[set[k]]);
+      ++moved_variables;
     }
+    adapt_set_size(set.size(), moved_variables, steps);
     std::sort(changed.begin(), changed.end());
     changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
     std::vector<double> coefficients(changed.size());
     for (std::size_t k = 0; k < changed.size(); ++k)
       coefficients[k] = std::exchange(change_[changed[k]], 0.0);
-    const auto keep = cache_.lacks_room_for(changed.size()) ? precious() : std::vector<bool>();
-    add_change(cache_.rows(changed, keep, run_.threads), coefficients);
-    release(set, changed);
+    cache_.add(changed, coefficients, wishes(set, changed), active_.f, run_.threads);
     return decrease;
   }
 
-  /// The problem over the working set: its kernel values from cached rows, the others computed.
-  InnerProblem inner_problem(const std::vector<Index>& set) {
-    InnerProblem inner(set.size());
-    std::vector<Index> points, missing;  // in increasing order, without repetition
+  /// Where variables are visited many times, large sets spare whole rows. Where few variables of a
+  /// set move, a smaller one does.
+  void adapt_set_size(std::size_t size, std::size_t moved, std::size_t steps) {
+    if (2 * moved > size && 2 * steps > 3 * moved)
+      set_size_ = std::min(2 * set_size_, largest_set_);
+    else if (4 * moved < size)
+      set_size_ = std::max(set_size_ / 2, least_set_);
+  }
+
+  /// The kernel values over the working set, from cached rows or computed.
+  void fill_kernel(const std::vector<Index>& set) {
+    std::vector<Index> points;  // in increasing order, without repetition
     for (const Index v : set) points.push_back(active_.point[v]);
     std::sort(points.begin(), points.end());
     points.erase(std::unique(points.begin(), points.end()), points.end());
-    std::vector<Index> place(set.size());
-    for (std::size_t k = 0; k < set.size(); ++k)
-      place[k] = static_cast<Index>(
-          std::lower_bound(points.begin(), points.end(), active_.point[set[k]]) - points.begin());
+    const std::size_t width = points.size();
+    set_kernel_.resize(set.size());
+    // Without shared points the variables of one row stand in the order of their points.
+    const bool direct = width == set.size() && active_.rows() == 1;
+    if (!direct) point_kernel_.resize(width);
+    SetKernel& values = direct ? set_kernel_ : point_kernel_;
 
     // Picking values out of many long rows takes about as long as computing simple ones.
     const bool cheap = active_.K->value_cost() < gathering_cost;
-    for (std::size_t p = 0; p < points.size(); ++p)
-      if (cheap || !cache_.holds(points[p])) missing.push_back(static_cast<Index>(p));
-    std::vector<float> computed(missing.size() * points.size());
-    std::vector<float*> row_of(points.size(), nullptr);
-    for (std::size_t k = 0; k < missing.size(); ++k)
-      row_of[missing[k]] = computed.data() + k * points.size();
-    if (!missing.empty()) {
-      std::vector<float*> out(missing.size());
-      for (std::size_t k = 0; k < missing.size(); ++k) out[k] = row_of[missing[k]];
-      active_.K->restrict_to(points)->rows(missing, 0, points.size(), out, run_.threads);
-    }
-    for (std::size_t k = 0; k < set.size(); ++k) {
-      float* to = inner.K.data() + k * inner.stride;
-      if (const float* row = row_of[place[k]]) {
-        for (std::size_t i = 0; i < set.size(); ++i) to[i] = row[place[i]];
-      } else {
-        row = cache_.row(points[place[k]]);
-        for (std::size_t i = 0; i < set.size(); ++i) to[i] = row[points[place[i]]];
+    std::vector<Index> missing;
+    std::vector<float*> out;
+    std::vector<char> computed(width, false);
+    for (std::size_t p = 0; p < width; ++p)
+      if (cheap || !cache_.holds(points[p])) {
+        missing.push_back(static_cast<Index>(p));
+        out.push_back(values.row(p));
+        computed[p] = true;
       }
-      const Index v = set[k];
-      inner.level[k] = active_.level(v);
-      inner.beta[k] = active_.beta[v];
-      inner.lower[k] = active_.lower[v];
-      inner.upper[k] = active_.upper[v];
-      inner.curvature[k] = active_.curvature[v];
-      inner.diagonal[k] = static_cast<double>(to[k]) + active_.curvature[v];
-    }
-    return inner;
+    if (!missing.empty())
+      active_.K->restrict_to(points)->rows(missing, 0, width, out, run_.threads);
+    run_.threads.split(width, 64, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t p = begin; p < end; ++p)
+        if (!computed[p]) cache_.pick(points[p], points, values.row(p));
+    });
+    if (!direct) spread(set, points);
   }
 
-  /// Rows of points that have come to a bound are mostly not needed again.
-  void release(const std::vector<Index>& set, const std::vector<Index>& changed) {
+  /// From values over points to values over variables.
+  void spread(const std::vector<Index>& set, const std::vector<Index>& points) {
+    std::vector<std::size_t> number(set.size());
+    for (std::size_t k = 0; k < set.size(); ++k)
+      number[k] = static_cast<std::size_t>(
+          std::lower_bound(points.begin(), points.end(), active_.point[set[k]]) - points.begin());
+    run_.threads.split(set.size(), 64, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t k = begin; k < end; ++k) {
+        const float* from = point_kernel_.row(number[k]);
+        float* to = set_kernel_.row(k);
+        for (std::size_t i = 0; i < set.size(); ++i) to[i] = from[number[i]];
+      }
+    });
+  }
+
+  /// Rows of points that have come to a bound are mostly not needed again; if they are, and cheap,
+  /// they are computed again as fast as memory for them is had.
+  RowCache::Wishes wishes(const std::vector<Index>& set, const std::vector<Index>& changed) const {
     std::vector<Index> free;
     for (const Index v : set)
       if (active_.is_free(v)) free.push_back(active_.point[v]);
     std::sort(free.begin(), free.end());
-    std::vector<Index> leaving;
-    std::set_difference(changed.begin(), changed.end(), free.begin(), free.end(),
-                        std::back_inserter(leaving));
-    cache_.release(leaving);
-  }
-
-  void add_change(std::span<const float* const> rows, std::span<const double> change) {
-    std::vector<const float*> moved_rows;
-    std::vector<double> moved;
-    for (std::size_t k = 0; k < rows.size(); ++k)
-      if (change[k] != 0) {
-        moved_rows.push_back(rows[k]);
-        moved.push_back(change[k]);
-      }
-    run_.threads.split(active_.f.size(), columns_per_task, [&](std::size_t begin, std::size_t end) {
-      std::vector<const float*> from(moved_rows);
-      for (const float*& row : from) row += begin;
-      add_scaled_rows(from, moved, end - begin, active_.f.data() + begin);
-    });
+    const bool cheap = active_.K->value_cost() < cheap_value;
+    RowCache::Wishes wishes;
+    wishes.keep.resize(changed.size());
+    std::size_t kept = 0;
+    for (std::size_t k = 0; k < changed.size(); ++k) {
+      wishes.keep[k] = !cheap || std::binary_search(free.begin(), free.end(), changed[k]);
+      kept += wishes.keep[k];
+    }
+    if (cache_.lacks_room_for(kept)) wishes.precious = precious();
+    return wishes;
   }
 
   std::vector<bool> precious() const {
@@ -323,8 +352,8 @@ class Outer {
     keep_beta();
     if (!is_shrunk()) keep_f();
     const std::vector<Index> points = active_.leave_out(settled);
-    cache_.restrict_to(active_.K, points);
-    last_set_.clear();
+    cache_.restrict_to(active_.K, points, run_.threads);
+    chooser_.forget();
   }
 
   void keep_beta() {
@@ -355,8 +384,8 @@ class Outer {
     for (std::size_t v = 0; v < qp_.size(); ++v) a[v] = qp_.block[v].sign * beta_[v];
     active_ = Active(qp_, a);
     active_.f = full_f_;
-    cache_ = RowCache(qp_.K, options_.cache_bytes, set_size_);
-    last_set_.clear();
+    cache_ = RowCache(qp_.K, options_.cache_bytes, largest_set_);
+    chooser_.forget();
   }
 
   /// Hard margins only: the variables grow without end while w shrinks, relative to them.
@@ -375,11 +404,14 @@ class Outer {
   const Run& run_;
   Stopwatch clock_;
   Active active_;
+  std::size_t largest_set_, least_set_;
   std::size_t set_size_;
   RowCache cache_;
   std::vector<double> beta_;  // of all variables; the active ones' at last keeping
   std::vector<double> full_f_, full_coefficients_;
-  std::vector<Index> last_set_;
+  SetChooser chooser_;
+  SetSolver set_solver_;
+  SetKernel set_kernel_, point_kernel_;
   std::vector<double> change_;  // of each point's coefficient, zero between iterations
   std::optional<Ended> ended_;
   bool hard_;  // some variable has no bound and no curvature
@@ -397,10 +429,15 @@ class Outer {
 }  // namespace
 
 std::optional<std::string> refuses(const DualQp& qp, const Smo&) {
-  if (qp.A.size() != 1) return "it needs exactly one equality row";
-  for (std::size_t v = 0; v < qp.size(); ++v)
-    if (qp.A[0][v] != entry_scale(qp) * qp.block[v].sign || qp.A[0][v] == 0)
-      return "the equality row must hold the signs of the variables";
+  if (qp.A.empty()) return "it needs an equality row";
+  for (std::size_t r = 0; r < qp.A.size(); ++r)
+    if (entry_scale(qp, r) == 0)
+      return "the entries of an equality row must be the signs of its variables";
+  for (std::size_t v = 0; v < qp.size(); ++v) {
+    const auto rows =
+        std::count_if(qp.A.begin(), qp.A.end(), [&](const auto& row) { return row[v] != 0; });
+    if (rows != 1) return "every variable must stand in exactly one equality row";
+  }
   return std::nullopt;
 }
 

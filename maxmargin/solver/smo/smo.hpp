@@ -17,23 +17,24 @@ struct Smo {
   Stop stop;
   std::size_t cache_bytes = std::size_t{1} << 30;  ///< for kernel rows
   bool shrinking = true;
-  int working_set = 512;
+  int working_set = 768;
 
   static constexpr std::string_view name = "smo";
   static constexpr std::string_view summary =
-      "pairs of variables chosen by second order in working sets; one equality row";
+      "pairs of variables chosen by second order in working sets; disjoint equality rows";
   static constexpr auto fields = std::tuple{
       field("shrinking", &Smo::shrinking, "leave variables out that have settled at a bound"),
-      field("working-set", &Smo::working_set, "variables in a working set",
+      field("working-set", &Smo::working_set, "most variables in a working set",
             Range{2, 4096, false, false, "from 2 to 4096"})};
 };
 
 /// Why this solver cannot take a problem, or nothing.
 std::optional<std::string> refuses(const DualQp& qp, const Smo& options);
 
-/// Solves qp where it has one equality row whose entries are the signs of the variables (times one
-/// number): every formulation with a bias, and one-class. Needs rows and products of K. An outer
-/// iteration costs O(n) per row that changed, a step O(working set).
+/// Solves qp where every variable stands in one equality row whose entries are the signs of its
+/// variables (times one number): formulations with a bias, one-class, and the nu forms, which have
+/// two such rows. Needs rows and products of K. An outer iteration costs O(n) per row that changed,
+/// a step O(working set).
 Solution run(const DualQp& qp, const Smo& options, const Run& run);
 
 }  // namespace maxmargin

@@ -1,0 +1,32 @@
+#include "maxmargin/problem/quadratic.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+
+#include "maxmargin/linalg/accumulate.hpp"
+
+namespace maxmargin {
+
+void Quadratic::code_rows(std::span<const Index>, std::size_t, std::size_t,
+                          std::span<std::uint8_t* const>, const Threads&) const {
+  throw std::logic_error("these rows have no codes");
+}
+
+void Quadratic::add_product(std::span<const Index> which, std::span<const double> coefficients,
+                            std::span<double> y, const Threads& threads) const {
+  constexpr std::size_t rows_at_once = 32;
+  std::vector<float> values(std::min(rows_at_once, which.size()) * size());
+  std::vector<float*> out;
+  for (std::size_t r = 0; r < std::min(rows_at_once, which.size()); ++r)
+    out.push_back(values.data() + r * size());
+  for (std::size_t k = 0; k < which.size(); k += rows_at_once) {
+    const std::size_t some = std::min(rows_at_once, which.size() - k);
+    rows(which.subspan(k, some), 0, size(), std::span(out).first(some), threads);
+    const std::vector<const float*> in(out.begin(),
+                                       out.begin() + static_cast<std::ptrdiff_t>(some));
+    add_scaled_rows(in, coefficients.subspan(k, some), size(), y.data());
+  }
+}
+
+}  // namespace maxmargin
