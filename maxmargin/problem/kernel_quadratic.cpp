@@ -103,6 +103,11 @@ class KernelQuadratic final : public Quadratic {
     });
   }
 
+  void exact_block(std::span<const Index> which, std::size_t begin, std::size_t count, double* out,
+                   std::size_t stride) const override {
+    engine_->exact_block(*rows_, which, begin, count, out, stride);
+  }
+
   void multiply(std::span<const double> x, std::span<double> y, Precision precision,
                 const Threads& threads) const override {
     const std::vector<Index> which = nonzeros(x);
@@ -184,6 +189,15 @@ class PrecomputedQuadratic final : public Quadratic {
                        [](double value) { return static_cast<float>(value); });
       }
     });
+  }
+
+  void exact_block(std::span<const Index> which, std::size_t begin, std::size_t count, double* out,
+                   std::size_t stride) const override {
+    std::vector<double> row(size());
+    for (std::size_t r = 0; r < which.size(); ++r) {
+      fill(which[r], row.data());
+      std::copy_n(row.data() + begin, count, out + r * stride);
+    }
   }
 
   void multiply(std::span<const double> x, std::span<double> y, Precision,

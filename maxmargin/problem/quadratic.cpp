@@ -29,4 +29,16 @@ void Quadratic::add_product(std::span<const Index> which, std::span<const double
   }
 }
 
+void Quadratic::exact_block(std::span<const Index> which, std::size_t begin, std::size_t count,
+                            double* out, std::size_t stride) const {
+  const Threads alone(1);
+  std::vector<double> unit(size(), 0.0), row(size());
+  for (std::size_t r = 0; r < which.size(); ++r) {
+    unit[which[r]] = 1;
+    multiply(unit, row, Precision::exact, alone);
+    unit[which[r]] = 0;
+    std::copy_n(row.data() + begin, count, out + r * stride);
+  }
+}
+
 }  // namespace maxmargin

@@ -41,6 +41,11 @@ class Quadratic {
   virtual void add_product(std::span<const Index> which, std::span<const double> coefficients,
                            std::span<double> y, const Threads& threads) const;
 
+  /// In double throughout, out[r * stride + c] = K(which[r], begin + c) for c < count. One thread
+  /// does one block; callers hand blocks to several threads.
+  virtual void exact_block(std::span<const Index> which, std::size_t begin, std::size_t count,
+                           double* out, std::size_t stride) const;
+
   /// Memory it holds for itself: it comes out of the budget that a solver has.
   virtual std::size_t bytes() const = 0;
 

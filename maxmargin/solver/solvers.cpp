@@ -74,12 +74,36 @@ Certified solve(const DualQp& qp, const Solver& solver, const Threads& threads,
   return best;
 }
 
+namespace {
+
+template <class Options>
+Options with_budget(Options options, const DualQp& qp, const Stop& stop, std::size_t memory_bytes) {
+  options.stop = stop;
+  if constexpr (requires { options.cache_bytes; })
+    // A shrunk problem has a matrix of its own for a while.
+    options.cache_bytes = memory_bytes - std::min(memory_bytes, 2 * qp.K->bytes());
+  if constexpr (requires { options.memory_bytes; }) options.memory_bytes = memory_bytes;
+  return options;
+}
+
+}  // namespace
+
 Choice choose_solver(const DualQp& qp, const Stop& stop, std::size_t memory_bytes) {
-  Smo smo;
-  smo.stop = stop;
-  // A shrunk problem has a matrix of its own for a while.
-  smo.cache_bytes = memory_bytes - std::min(memory_bytes, 2 * qp.K->bytes());
-  return {smo, "exact kernel machine with one equality row"};
+  return {with_budget(Smo{}, qp, stop, memory_bytes), "exact kernel machine with one equality row"};
+}
+
+Solver named_solver(std::string_view name, const DualQp& qp, const Stop& stop,
+                    std::size_t memory_bytes) {
+  std::optional<Solver> found;
+  std::string names = "auto";
+  for_each_component<Solver>([&](const auto& each) {
+    names += ", " + std::string(each.name);
+    if (each.name == name) found = with_budget(each, qp, stop, memory_bytes);
+  });
+  if (!found)
+    throw Error(Fault::usage, "there is no solver '" + std::string(name) + "'",
+                "choose one of " + names);
+  return *found;
 }
 
 }  // namespace maxmargin

@@ -3,12 +3,13 @@
 #include <variant>
 
 #include "maxmargin/certify/certify.hpp"
+#include "maxmargin/solver/interior_point/interior_point.hpp"
 #include "maxmargin/solver/smo/smo.hpp"
 
 namespace maxmargin {
 
 /// The list of solvers: options, help texts and the conformance suite are derived from it.
-using Solver = std::variant<Smo>;
+using Solver = std::variant<Smo, InteriorPoint>;
 
 /// run + certify: no solver grades itself. A solution that misses what was asked for is not
 /// `converged`, whatever the solver thought.
@@ -21,5 +22,9 @@ struct Choice {
   std::string reason;
 };
 Choice choose_solver(const DualQp& qp, const Stop& stop, std::size_t memory_bytes);
+
+/// The solver of that name, with this much memory to use. Throws Error when there is none.
+Solver named_solver(std::string_view name, const DualQp& qp, const Stop& stop,
+                    std::size_t memory_bytes);
 
 }  // namespace maxmargin

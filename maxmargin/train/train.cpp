@@ -54,13 +54,6 @@ class Audience {
   Stopwatch clock_;
 };
 
-Solver named_solver(const std::string& name, Choice choice) {
-  if (name == "auto" || name == name_of(choice.solver)) return choice.solver;
-  std::string names = "auto";
-  for_each_component<Solver>([&](const auto& each) { names += ", " + std::string(each.name); });
-  throw Error(Fault::usage, "there is no solver '" + name + "'", "choose one of " + names);
-}
-
 Part train_one(const Examples& data, const Subproblem& problem, const TrainOptions& options,
                std::size_t memory, std::size_t number, Audience& audience, const Threads& threads) {
   const Formulated formulated =
@@ -69,12 +62,14 @@ Part train_one(const Examples& data, const Subproblem& problem, const TrainOptio
   // The limit is one for all machines; what is left of it may be nothing.
   stop.seconds = std::max(0.0, stop.seconds - audience.seconds());
   if (audience.answer() != Control::proceed) stop.seconds = 0;
-  Choice choice = choose_solver(formulated.qp, stop, memory);
+  const Choice choice =
+      options.solver == "auto"
+          ? choose_solver(formulated.qp, stop, memory)
+          : Choice{named_solver(options.solver, formulated.qp, stop, memory), "as asked for"};
   Part part;
-  part.reason = options.solver == "auto" ? choice.reason : "as asked for";
-  const Solver solver = named_solver(options.solver, std::move(choice));
-  part.solver = name_of(solver);
-  part.certified = solve(formulated.qp, solver, threads,
+  part.reason = choice.reason;
+  part.solver = name_of(choice.solver);
+  part.certified = solve(formulated.qp, choice.solver, threads,
                          [&](const Progress& progress) { return audience.tell(number, progress); });
   if (audience.answer() == Control::cancel && part.certified.solution.ended == Ended::time_limit)
     part.certified.solution.ended = Ended::cancelled;

@@ -1,0 +1,163 @@
+#include "maxmargin/linalg/symmetric.hpp"
+
+#include <cblas.h>
+#include <lapacke.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
+namespace maxmargin {
+namespace {
+
+// A tile of 256 x 256 doubles: large enough for OpenBLAS to run near its peak, small enough to
+// share the work out among many threads.
+constexpr std::size_t tile = 256;
+// A product is summed in this many parts whatever the number of threads.
+constexpr std::size_t strips = 16;
+
+int as_int(std::size_t n) { return static_cast<int>(n); }
+
+std::size_t tile_count(std::size_t n) { return (n + tile - 1) / tile; }
+
+}  // namespace
+
+std::size_t SymmetricMatrix::bytes(std::size_t size) {
+  // Half of the square, and on the diagonal of each row half a page that is touched for nothing.
+  return size * (size + 1) / 2 * sizeof(double) + size * 2048;
+}
+
+void SymmetricMatrix::multiply(std::span<const double> x, std::span<double> y,
+                               const Threads& threads) const {
+  const SerialBlas serial;
+  const std::size_t n = size_, tiles = tile_count(n);
+  const int stride = as_int(stride_);
+  const std::size_t parts = std::min(strips, tiles);
+  std::vector<double> partial(parts * n, 0.0);
+  // Part s takes the rows of tiles s, s + parts, ...: about the same work each.
+  threads.run(parts, [&](std::size_t s) {
+    double* sum = partial.data() + s * n;
+    for (std::size_t i = s; i < tiles; i += parts) {
+      const std::size_t row_begin = i * tile, rows = std::min(tile, n - row_begin);
+      for (std::size_t j = 0; j < i; ++j) {
+        const double* block = row(row_begin) + j * tile;
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, as_int(rows), as_int(tile), 1, block, stride,
+                    x.data() + j * tile, 1, 1, sum + row_begin, 1);
+        cblas_dgemv(CblasRowMajor, CblasTrans, as_int(rows), as_int(tile), 1, block, stride,
+                    x.data() + row_begin, 1, 1, sum + j * tile, 1);
+      }
+      cblas_dsymv(CblasRowMajor, CblasLower, as_int(rows), 1, row(row_begin) + row_begin, stride,
+                  x.data() + row_begin, 1, 1, sum + row_begin, 1);
+    }
+  });
+  std::copy_n(partial.begin(), n, y.begin());
+  for (std::size_t s = 1; s < parts; ++s)
+    for (std::size_t i = 0; i < n; ++i) y[i] += partial[s * n + i];
+}
+
+Factor::Outcome Factor::cholesky(const Threads& threads, const GoOn& go_on) {
+  const std::size_t n = matrix_.size(), tiles = tile_count(n);
+  kind_ = Kind::none;
+  const auto at = [&](std::size_t i, std::size_t j) { return matrix_.row(i * tile) + j * tile; };
+  const auto extent = [&](std::size_t i) { return as_int(std::min(tile, n - i * tile)); };
+  const int stride = as_int(matrix_.stride());
+  for (std::size_t k = 0; k < tiles; ++k) {
+    if (go_on && !go_on()) return Outcome::stopped;
+    // Rows from below are columns from above: L by rows is U by columns.
+    if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', extent(k), at(k, k), stride) != 0)
+      return Outcome::broke_down;
+    const std::size_t below = tiles - k - 1;
+    threads.run(below, [&](std::size_t task) {
+      const std::size_t i = k + 1 + task;
+      cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, extent(i),
+                  extent(k), 1, at(k, k), stride, at(i, k), stride);
+    });
+    threads.run(below * (below + 1) / 2, [&](std::size_t task) {
+      // The task-th tile of the triangle that remains, counted by rows.
+      std::size_t row = 0, rest = task;
+      while (rest > row) rest -= ++row;
+      const std::size_t i = k + 1 + row, j = k + 1 + rest;
+      if (i == j)
+        cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, extent(i), extent(k), -1, at(i, k),
+                    stride, 1, at(i, i), stride);
+      else
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, extent(i), extent(j), extent(k), -1,
+                    at(i, k), stride, at(j, k), stride, 1, at(i, j), stride);
+    });
+  }
+  for (std::size_t i = 0; i < n; ++i)
+    if (!std::isfinite(matrix_.row(i)[i])) return Outcome::broke_down;
+  kind_ = Kind::cholesky;
+  return Outcome::done;
+}
+
+Factor::Outcome Factor::bunch_kaufman() {
+  const int n = as_int(matrix_.size());
+  pivots_.resize(matrix_.size());
+  std::vector<double> work(matrix_.size() * 64 + 1);
+  const int info =
+      LAPACKE_dsytrf_work(LAPACK_COL_MAJOR, 'U', n, matrix_.row(0), as_int(matrix_.stride()),
+                          pivots_.data(), work.data(), as_int(work.size()));
+  kind_ = info == 0 ? Kind::bunch_kaufman : Kind::none;
+  return info == 0 ? Outcome::done : Outcome::broke_down;
+}
+
+void Factor::solve_cholesky(double* b, std::size_t count, const Threads& threads) const {
+  const std::size_t n = matrix_.size(), tiles = tile_count(n);
+  const int stride = as_int(matrix_.stride()), length = as_int(n), many = as_int(count);
+  const auto at = [&](std::size_t i, std::size_t j) { return matrix_.row(i * tile) + j * tile; };
+  const auto extent = [&](std::size_t i) { return as_int(std::min(tile, n - i * tile)); };
+  // target -= op(block) source, for every right-hand side.
+  const auto subtract = [&](CBLAS_TRANSPOSE op, std::size_t i, std::size_t j, std::size_t source,
+                            std::size_t target) {
+    if (count == 1)
+      cblas_dgemv(CblasRowMajor, op, extent(i), extent(j), -1, at(i, j), stride, b + source * tile,
+                  1, 1, b + target * tile, 1);
+    else
+      cblas_dgemm(CblasColMajor, op == CblasNoTrans ? CblasTrans : CblasNoTrans, CblasNoTrans,
+                  extent(target), many, extent(source), -1, at(i, j), stride, b + source * tile,
+                  length, 1, b + target * tile, length);
+  };
+  for (std::size_t k = 0; k < tiles; ++k) {
+    cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, extent(k), many, 1,
+                at(k, k), stride, b + k * tile, length);
+    threads.run(tiles - k - 1, [&](std::size_t task) {
+      subtract(CblasNoTrans, k + 1 + task, k, k, k + 1 + task);
+    });
+  }
+  for (std::size_t k = tiles; k-- > 0;) {
+    cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, extent(k), many,
+                1, at(k, k), stride, b + k * tile, length);
+    threads.run(k, [&](std::size_t j) { subtract(CblasTrans, k, j, k, j); });
+  }
+}
+
+void Factor::solve(double* b, std::size_t count, const Threads& threads) const {
+  if (count == 0 || matrix_.size() == 0) return;
+  if (kind_ == Kind::cholesky) return solve_cholesky(b, count, threads);
+  const int n = as_int(matrix_.size());
+  LAPACKE_dsytrs_work(LAPACK_COL_MAJOR, 'U', n, as_int(count), matrix_.row(0),
+                      as_int(matrix_.stride()), pivots_.data(), b, n);
+}
+
+void solve_small(std::vector<double> M, std::span<double> b, double cutoff) {
+  const std::size_t n = b.size();
+  if (n == 0) return;
+  const SerialBlas serial;
+  std::vector<double> values(n), turned(n, 0.0), work(std::max<std::size_t>(64, 34 * n));
+  if (LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'U', as_int(n), M.data(), as_int(n), values.data(),
+                         work.data(), as_int(work.size())) != 0) {
+    std::fill(b.begin(), b.end(), 0.0);
+    return;
+  }
+  const double largest = std::max(std::abs(values.front()), std::abs(values.back()));
+  for (std::size_t e = 0; e < n; ++e) {
+    if (std::abs(values[e]) <= cutoff * largest) continue;
+    for (std::size_t i = 0; i < n; ++i) turned[e] += M[e * n + i] * b[i] / values[e];
+  }
+  std::fill(b.begin(), b.end(), 0.0);
+  for (std::size_t e = 0; e < n; ++e)
+    for (std::size_t i = 0; i < n; ++i) b[i] += M[e * n + i] * turned[e];
+}
+
+}  // namespace maxmargin

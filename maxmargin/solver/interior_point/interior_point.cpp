@@ -1,0 +1,243 @@
+#include "maxmargin/solver/interior_point/interior_point.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "maxmargin/base/clock.hpp"
+#include "maxmargin/base/error.hpp"
+#include "maxmargin/solver/interior_point/path.hpp"
+
+namespace maxmargin {
+namespace {
+
+constexpr double seconds_between_reports = 0.1;
+// The gap on the path at which the active set is tried for the first time, and by what the next try
+// must be better.
+constexpr double first_try = 1e-4;
+constexpr double next_try = 0.1;
+// Where equations hold to this, the active set is worth a try; below that gap the path has no more
+// to tell.
+constexpr double equations_hold = 1e-3;
+constexpr double end_of_path = 1e-17;
+constexpr int rounds = 8;
+// Steps shorter than this lead nowhere; so many of them in a row and the run has stalled.
+constexpr double short_step = 1e-6;
+constexpr int patience = 5;
+constexpr std::size_t most_iterations = 200;
+// A hard margin below this share of the data's radius is none.
+constexpr double least_margin = 1e-6;
+
+std::string gibibytes(double bytes) {
+  const double gib = bytes / 1073741824.0;
+  std::string text = std::to_string(gib);
+  return text.substr(0, text.find('.') + 3) + " GiB";
+}
+
+/// Contradictions that one variable or one row shows by itself.
+void check(const DualQp& qp) {
+  for (std::size_t v = 0; v < qp.size(); ++v)
+    if (!(qp.block[v].lower <= qp.block[v].upper))
+      throw Error(Fault::data,
+                  "variable " + std::to_string(v) + " has its lower bound above its upper bound",
+                  "check costs and weights");
+  for (std::size_t r = 0; r < qp.A.size(); ++r) {
+    double least = 0, most = 0, size = std::abs(qp.d[r]);
+    for (std::size_t v = 0; v < qp.size(); ++v) {
+      const double weight = qp.A[r][v];
+      if (weight == 0) continue;
+      const double x = weight * qp.block[v].lower, y = weight * qp.block[v].upper;
+      least += std::min(x, y);
+      most += std::max(x, y);
+      if (std::isfinite(x) && std::isfinite(y)) size += std::max(std::abs(x), std::abs(y));
+    }
+    const double rounding = 1e-12 * size;
+    if (qp.d[r] < least - rounding || qp.d[r] > most + rounding)
+      throw Error(Fault::data,
+                  "no coefficients within their bounds fulfil equality row " + std::to_string(r) +
+                      ": its sum lies between " + std::to_string(least) + " and " +
+                      std::to_string(most) + ", and should be " + std::to_string(qp.d[r]),
+                  "choose a smaller nu, or larger costs");
+  }
+}
+
+class Follower {
+ public:
+  Follower(const DualQp& qp, const InteriorPoint& options, const Run& run)
+      : qp_(qp), options_(options), run_(run) {}
+
+  Solution solve() {
+    const auto K = make_dense_points(*qp_.K, run_.threads, go_on());
+    if (!K) return without_matrix();
+    ReducedKkt kkt(qp_, *K);
+    ActiveSet active_set(qp_, *K, kkt);
+    if (!run_.start.empty() && try_start(active_set)) return finished(Ended::converged);
+    Path path(qp_, *K, kkt);
+    const Ended ended = follow(path, active_set);
+    return finished(ended);
+  }
+
+ private:
+  GoOn go_on() {
+    return [this] { return within_limits(); };
+  }
+
+  /// Asks the observer a few times a second.
+  bool within_limits() {
+    const double seconds = run_.seconds_before + clock_.seconds();
+    if (seconds >= options_.stop.seconds) stopped_ = Ended::time_limit;
+    if (!stopped_ && run_.observer && seconds - last_report_ >= seconds_between_reports) {
+      last_report_ = seconds;
+      progress_.phase = "train";
+      progress_.seconds = seconds;
+      progress_.size = qp_.size();
+      progress_.iteration = iterations_;
+      const Control answer = run_.observer(progress_);
+      if (answer == Control::finish) stopped_ = Ended::time_limit;
+      if (answer == Control::cancel) stopped_ = Ended::cancelled;
+    }
+    return !stopped_;
+  }
+
+  Ended follow(Path& path, ActiveSet& active_set) {
+    double wanted = std::max(first_try, std::min(options_.stop.relative_gap, 1e-3));
+    int short_steps = 0;
+    for (;; ++iterations_) {
+      const Path::Rest rest = path.rest();
+      report(path, rest);
+      if (rest.gap <= wanted && std::max(rest.gradient, rest.equality) <= equations_hold) {
+        if (try_settle(path, active_set)) return Ended::converged;
+        wanted = rest.gap * next_try;
+      }
+      if (!within_limits()) return give_up(path, active_set, *stopped_);
+      if (iterations_ >= options_.stop.iterations)
+        return give_up(path, active_set, Ended::iteration_limit);
+      if (is_unbounded(path)) return give_up(path, active_set, Ended::unbounded);
+      if (short_steps >= patience || iterations_ >= most_iterations || rest.gap < end_of_path)
+        return stalled(path, active_set);
+      const Factor::Outcome outcome = path.step(go_on());
+      if (outcome == Factor::Outcome::stopped) return give_up(path, active_set, *stopped_);
+      if (outcome == Factor::Outcome::broke_down) return stalled(path, active_set);
+      short_steps = path.last_length() < short_step ? short_steps + 1 : 0;
+      if (options_.removal) path.remove_decided();
+    }
+  }
+
+  bool meets(const Settled& settled) const {
+    const Evaluation& e = settled.evaluation;
+    return settled.is_feasible() && e.kkt <= options_.stop.kkt &&
+           relative_gap(e.dual + e.gap, e.dual) <= options_.stop.relative_gap;
+  }
+
+  void keep(Settled settled) {
+    best_primal_ = std::min(best_primal_, settled.evaluation.primal);
+    best_dual_ = std::max(best_dual_, settled.evaluation.dual);
+    if (best_.a.empty() || (settled.is_feasible() >= best_.is_feasible() &&
+                            settled.evaluation.kkt < best_.evaluation.kkt))
+      best_ = std::move(settled);
+  }
+
+  bool try_settle(Path& path, ActiveSet& active_set) {
+    Settled settled = active_set.settle(path.a(), path.lambda(), path.sides(), rounds, go_on());
+    const bool enough = meets(settled);
+    keep(std::move(settled));
+    return enough;
+  }
+
+  bool try_start(ActiveSet& active_set) {
+    std::vector<Side> side(qp_.size(), Side::inside);
+    for (std::size_t v = 0; v < qp_.size(); ++v) {
+      if (run_.start[v] <= qp_.block[v].lower) side[v] = Side::lower;
+      if (run_.start[v] >= qp_.block[v].upper) side[v] = Side::upper;
+    }
+    Settled settled = active_set.settle(run_.start, std::vector<double>(qp_.A.size(), 0.0),
+                                        std::move(side), rounds, go_on());
+    const bool enough = meets(settled);
+    keep(std::move(settled));
+    return enough;
+  }
+
+  Ended stalled(Path& path, ActiveSet& active_set) {
+    return try_settle(path, active_set) ? Ended::converged : Ended::stalled;
+  }
+
+  /// The best answer so far, without another factorisation.
+  Ended give_up(Path& path, ActiveSet& active_set, Ended ended) {
+    keep(active_set.settle(path.a(), path.lambda(), path.sides(), 0, {}));
+    return ended;
+  }
+
+  /// Stopped before K was complete: a point within the bounds, nothing known about it.
+  Solution without_matrix() {
+    std::vector<double> a(qp_.size());
+    for (std::size_t v = 0; v < qp_.size(); ++v)
+      a[v] = std::clamp(0.0, qp_.block[v].lower, qp_.block[v].upper);
+    restore_equality(qp_, a);
+    best_.a = std::move(a);
+    best_.evaluation.lambda.assign(qp_.A.size(), 0.0);
+    return finished(*stopped_);
+  }
+
+  bool is_unbounded(const Path& path) const {
+    bool hard = false;
+    double diagonal = 0;
+    for (const Block& block : qp_.block)
+      hard = hard || (block.curvature == 0 && (std::isinf(block.upper) || std::isinf(block.lower)));
+    if (!hard) return false;
+    for (const double value : qp_.K->diagonal()) diagonal = std::max(diagonal, value);
+    const double size = path.size_of_a();
+    return path.squared_norm() < least_margin * least_margin * diagonal * size * size;
+  }
+
+  void report(const Path& path, const Path::Rest& rest) {
+    progress_.dual = path.dual_objective();
+    progress_.relative_gap = rest.gap;
+    progress_.primal = progress_.dual + rest.gap * std::abs(progress_.dual);
+    progress_.kkt = rest.gradient;
+    progress_.active = path.active();
+    if (first_gap_ == 0) first_gap_ = rest.gap;
+    progress_.done = std::clamp(std::log(first_gap_ / std::max(rest.gap, 1e-300)) /
+                                    std::log(std::max(2.0, first_gap_ / 1e-8)),
+                                0.0, 1.0);
+  }
+
+  Solution finished(Ended ended) {
+    Solution solution;
+    solution.a = std::move(best_.a);
+    solution.lambda = std::move(best_.evaluation.lambda);
+    solution.ended = ended;
+    solution.iterations = iterations_;
+    solution.best_primal = best_primal_;
+    solution.best_dual = best_dual_;
+    return solution;
+  }
+
+  const DualQp& qp_;
+  const InteriorPoint& options_;
+  const Run& run_;
+  Stopwatch clock_;
+  double last_report_ = 0;
+  std::optional<Ended> stopped_;
+  std::size_t iterations_ = 0;
+  Progress progress_;
+  double first_gap_ = 0;
+  Settled best_;
+  double best_primal_ = infinity, best_dual_ = -infinity;
+};
+
+}  // namespace
+
+std::optional<std::string> refuses(const DualQp& qp, const InteriorPoint& options) {
+  if (qp.K->definite() == Definite::no) return "it needs a positive semi-definite kernel";
+  const auto needed = static_cast<double>(dense_points_bytes(qp.K->size()));
+  if (needed > static_cast<double>(options.memory_bytes))
+    return "it needs " + gibibytes(needed) + " for the matrix of " + std::to_string(qp.K->size()) +
+           " points and may use " + gibibytes(static_cast<double>(options.memory_bytes));
+  return std::nullopt;
+}
+
+Solution run(const DualQp& qp, const InteriorPoint& options, const Run& run) {
+  check(qp);
+  return Follower(qp, options, run).solve();
+}
+
+}  // namespace maxmargin

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "maxmargin/base/field.hpp"
+#include "maxmargin/solver/run.hpp"
+
+namespace maxmargin {
+
+/// Primal-dual path following (S5), for  min 1/2 a'Qa + p'a,  A a = d,  l <= a <= u  with any
+/// number of equality rows and any bounds, infinite ones too. Needs K in memory, positive
+/// semi-definite; returns the optimum to the last digits, the multipliers of the rows with it.
+///
+/// Source: Learning with Kernels, section 10.3, (10.43) to (10.53). An iteration costs the Cholesky
+/// factors of one matrix over the points that are still in play, m^3/3, and some products, m^2.
+struct InteriorPoint {
+  Stop stop;
+  std::size_t memory_bytes = std::size_t{1} << 32;  ///< no more than this for the matrices
+  bool removal = true;  ///< leave variables out whose multipliers have decided, until proved wrong
+
+  static constexpr std::string_view name = "interior-point";
+  static constexpr std::string_view summary =
+      "path following with the whole matrix in memory; any equality rows; the most digits";
+  static constexpr auto fields = std::tuple{field(
+      "removal", &InteriorPoint::removal, "leave variables out whose multipliers have decided")};
+};
+
+/// Why this solver cannot take a problem, or nothing.
+std::optional<std::string> refuses(const DualQp& qp, const InteriorPoint& options);
+
+/// Throws Error when bounds or equality rows contradict themselves.
+Solution run(const DualQp& qp, const InteriorPoint& options, const Run& run);
+
+}  // namespace maxmargin

@@ -1,0 +1,281 @@
+#include "maxmargin/solver/interior_point/interior_point.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "maxmargin/base/error.hpp"
+#include "maxmargin/base/rng.hpp"
+#include "maxmargin/solver/interior_point/active_set.hpp"
+#include "maxmargin/solver/solvers.hpp"
+#include "tests/dense_quadratic.hpp"
+
+namespace maxmargin {
+namespace {
+
+/// Gaussian kernel values of random points in the plane.
+std::shared_ptr<const DenseQuadratic> gaussian(std::size_t points, Rng& rng) {
+  std::vector<double> x(2 * points), K;
+  for (double& value : x) value = rng.uniform(-1, 1);
+  for (std::size_t i = 0; i < points; ++i)
+    for (std::size_t j = 0; j < points; ++j)
+      K.push_back(
+          std::exp(-std::pow(x[2 * i] - x[2 * j], 2) - std::pow(x[2 * i + 1] - x[2 * j + 1], 2)));
+  return std::make_shared<DenseQuadratic>(points, std::move(K));
+}
+
+DualQp classification(std::size_t points, double cost, std::uint64_t seed) {
+  Rng rng(seed);
+  DualQp qp;
+  qp.K = gaussian(points, rng);
+  qp.A.emplace_back();
+  qp.d = {0};
+  for (std::size_t i = 0; i < points; ++i) {
+    const double y = rng.uniform() < 0.5 ? 1 : -1;
+    qp.block.push_back({y, -1, 0, cost, 0});
+    qp.row.push_back(static_cast<Index>(i));
+    qp.A[0].push_back(y);
+  }
+  return qp;
+}
+
+InteriorPoint precise() {
+  InteriorPoint options;
+  options.stop.kkt = 1e-9;
+  options.stop.relative_gap = 1e-12;
+  return options;
+}
+
+/// The largest violation of the optimality conditions at a and lambda, by the double loop.
+double violation(const DualQp& qp, const Solution& solution) {
+  const auto& K = dynamic_cast<const DenseQuadratic&>(*qp.K);
+  double worst = 0;
+  for (std::size_t v = 0; v < qp.size(); ++v) {
+    const Block& block = qp.block[v];
+    double slope = block.linear + block.curvature * solution.a[v];
+    for (std::size_t w = 0; w < qp.size(); ++w)
+      slope += block.sign * qp.block[w].sign * K.at(qp.row[v], qp.row[w]) * solution.a[w];
+    for (std::size_t r = 0; r < qp.A.size(); ++r) slope += qp.A[r][v] * solution.lambda[r];
+    if (solution.a[v] < block.upper) worst = std::max(worst, -slope);
+    if (solution.a[v] > block.lower) worst = std::max(worst, slope);
+  }
+  for (std::size_t r = 0; r < qp.A.size(); ++r) {
+    double sum = -qp.d[r];
+    for (std::size_t v = 0; v < qp.size(); ++v) sum += qp.A[r][v] * solution.a[v];
+    worst = std::max(worst, std::abs(sum));
+  }
+  return worst;
+}
+
+const Threads& crew() {
+  static const Threads two(2);
+  return two;
+}
+
+Solution solved(const DualQp& qp, const InteriorPoint& options = precise()) {
+  return run(qp, options, {crew(), {}, {}, Precision::fast, 0});
+}
+
+TEST(InteriorPoint, ReachesTwelveDigitsInTensOfIterations) {
+  for (const double cost : {0.01, 1.0, 100.0, 1e5}) {
+    const DualQp qp = classification(300, cost, 4);
+    InteriorPoint options = precise();
+    // Sums of 300 coefficients of this size are rounded.
+    options.stop.kkt = 1e-11 * std::max(1.0, cost);
+    if (cost > 1000) options.stop.relative_gap = 1e-10;
+    const Solution solution = solved(qp, options);
+    EXPECT_EQ(solution.ended, Ended::converged) << cost;
+    EXPECT_LE(solution.iterations, 40u) << cost;
+    EXPECT_LE(violation(qp, solution), options.stop.kkt) << cost;
+  }
+}
+
+TEST(InteriorPoint, TakesAnyNumberOfRows) {
+  for (const std::size_t rows : {0u, 2u, 3u, 5u}) {
+    DualQp qp = classification(120, 2, 8);
+    Rng rng(3);
+    std::vector<double> within(qp.size());
+    for (double& value : within) value = rng.uniform(0.4, 1.6);
+    qp.A.clear();
+    qp.d.clear();
+    for (std::size_t r = 0; r < rows; ++r) {
+      // Powers of the row's number; d such that a point within the bounds fulfils them.
+      qp.A.emplace_back();
+      qp.d.push_back(0);
+      for (std::size_t v = 0; v < qp.size(); ++v) {
+        qp.A[r].push_back(qp.block[v].sign *
+                          std::pow(static_cast<double>(v) / 120, static_cast<double>(r)));
+        qp.d[r] += qp.A[r][v] * within[v];
+      }
+    }
+    const Solution solution = solved(qp);
+    EXPECT_EQ(solution.ended, Ended::converged) << rows;
+    EXPECT_EQ(solution.lambda.size(), rows);
+    EXPECT_LE(violation(qp, solution), 1e-8) << rows;
+  }
+}
+
+// nu-SVC: sum y a = 0 and sum a = total.
+TEST(InteriorPoint, TakesTwoRowsThatOverlapAndOnesThatAreRepeated) {
+  DualQp qp = classification(150, 1, 9);
+  for (Block& block : qp.block) block.linear = 0;
+  qp.A.emplace_back(qp.size(), 1.0);
+  qp.d.push_back(120);
+  EXPECT_LE(violation(qp, solved(qp)), 1e-9);
+  qp.A.push_back(qp.A[1]);
+  qp.d.push_back(qp.d[1]);
+  const Solution repeated = solved(qp);
+  EXPECT_EQ(repeated.ended, Ended::converged);
+  EXPECT_LE(violation(qp, repeated), 1e-9);
+}
+
+DualQp regression(std::size_t points, double epsilon, double curvature, std::uint64_t seed) {
+  Rng rng(seed);
+  DualQp qp;
+  qp.K = gaussian(points, rng);
+  qp.A.emplace_back();
+  qp.d = {0};
+  for (std::size_t i = 0; i < points; ++i) {
+    const double y = rng.uniform(-1, 1);
+    for (const double sign : {1.0, -1.0}) {
+      qp.block.push_back({sign, epsilon - sign * y, 0, curvature > 0 ? infinity : 3, curvature});
+      qp.row.push_back(static_cast<Index>(i));
+      qp.A[0].push_back(sign);
+    }
+  }
+  return qp;
+}
+
+// The reduction to one unknown a point against the same problem with a point for each variable.
+TEST(InteriorPoint, VariablesThatShareAPointAreAsIfTheyHadOneEach) {
+  for (const double curvature : {0.0, 0.25}) {
+    const DualQp shared = regression(60, 0.1, curvature, 5);
+    DualQp apart = shared;
+    const auto& K = dynamic_cast<const DenseQuadratic&>(*shared.K);
+    std::vector<double> values;
+    for (std::size_t v = 0; v < shared.size(); ++v)
+      for (std::size_t w = 0; w < shared.size(); ++w)
+        values.push_back(K.at(shared.row[v], shared.row[w]));
+    apart.K = std::make_shared<DenseQuadratic>(shared.size(), values);
+    for (std::size_t v = 0; v < shared.size(); ++v) apart.row[v] = static_cast<Index>(v);
+    const Solution x = solved(shared), y = solved(apart);
+    EXPECT_EQ(x.ended, Ended::converged);
+    EXPECT_LE(violation(shared, x), 1e-9);
+    for (std::size_t v = 0; v < shared.size(); ++v) EXPECT_NEAR(x.a[v], y.a[v], 1e-6);
+    EXPECT_NEAR(x.lambda[0], y.lambda[0], 1e-7);
+  }
+}
+
+TEST(InteriorPoint, RemovalChangesTheTimeNotTheAnswer) {
+  const DualQp qp = classification(200, 5, 6);
+  InteriorPoint plain = precise();
+  plain.removal = false;
+  const Solution x = solved(qp), y = solved(qp, plain);
+  for (std::size_t v = 0; v < qp.size(); ++v) EXPECT_NEAR(x.a[v], y.a[v], 1e-8);
+}
+
+TEST(InteriorPoint, TakesFixedVariablesAndBoundsOnOneSideOrNone) {
+  DualQp qp = classification(60, 1, 2);
+  for (std::size_t v = 0; v < qp.size(); ++v) {
+    Block& block = qp.block[v];
+    if (v % 4 == 0) block.lower = block.upper = 0.25;
+    if (v % 4 == 1) block.upper = infinity, block.curvature = 0.1;
+    if (v % 4 == 2) block.lower = -infinity, block.upper = infinity, block.curvature = 0.2;
+  }
+  const Solution solution = solved(qp);
+  EXPECT_EQ(solution.ended, Ended::converged);
+  EXPECT_LE(violation(qp, solution), 1e-9);
+  for (std::size_t v = 0; v < qp.size(); v += 4) EXPECT_EQ(solution.a[v], 0.25);
+}
+
+TEST(InteriorPoint, TakesASingularMatrixAndEqualPoints) {
+  DualQp qp = classification(40, 1, 2);
+  qp.K = std::make_shared<DenseQuadratic>(40, std::vector<double>(1600, 1.0));
+  const Solution solution = solved(qp);
+  EXPECT_EQ(solution.ended, Ended::converged);
+  EXPECT_LE(violation(qp, solution), 1e-9);
+}
+
+// All variables at their upper bounds: no point lies strictly inside.
+TEST(InteriorPoint, TakesRowsThatLeaveOnlyTheEdge) {
+  DualQp qp = classification(50, 1, 2);
+  for (std::size_t v = 0; v < qp.size(); ++v) {
+    qp.block[v].linear = 0;
+    qp.A[0][v] = 1;
+  }
+  qp.d = {50};
+  const Solution solution = solved(qp);
+  for (const double value : solution.a) EXPECT_NEAR(value, 1, 1e-9);
+}
+
+TEST(InteriorPoint, SaysWhatContradictsItself) {
+  DualQp qp = classification(10, 1, 2);
+  qp.d = {100};
+  EXPECT_THROW(solved(qp), Error);
+  qp.d = {0};
+  qp.block[3].lower = 2;
+  EXPECT_THROW(solved(qp), Error);
+}
+
+TEST(InteriorPoint, SaysHowMuchMemoryItNeeds) {
+  const DualQp qp = classification(300, 1, 2);
+  InteriorPoint options;
+  options.memory_bytes = 1000;
+  const auto why = refuses(qp, options);
+  ASSERT_TRUE(why.has_value());
+  EXPECT_NE(why->find("300 points"), std::string::npos) << *why;
+  EXPECT_NE(why->find("GiB"), std::string::npos) << *why;
+}
+
+TEST(InteriorPoint, EndsHonestlyWhereThereIsNoMargin) {
+  // Equal points of both classes.
+  DualQp qp;
+  qp.K = std::make_shared<DenseQuadratic>(2, std::vector<double>{1, 1, 1, 1});
+  qp.row = {0, 1};
+  qp.block = {{1, -1, 0, infinity, 0}, {-1, -1, 0, infinity, 0}};
+  qp.A = {{1, -1}};
+  qp.d = {0};
+  EXPECT_EQ(solved(qp).ended, Ended::unbounded);
+}
+
+TEST(InteriorPoint, KeepsToLimitsWithAFeasiblePoint) {
+  const DualQp qp = classification(200, 1, 2);
+  InteriorPoint options = precise();
+  options.stop.iterations = 3;
+  const Solution early = solved(qp, options);
+  EXPECT_EQ(early.ended, Ended::iteration_limit);
+  EXPECT_EQ(early.iterations, 3u);
+  double sum = 0;
+  for (std::size_t v = 0; v < qp.size(); ++v) {
+    sum += qp.A[0][v] * early.a[v];
+    EXPECT_GE(early.a[v], 0);
+    EXPECT_LE(early.a[v], 1);
+  }
+  EXPECT_NEAR(sum, 0, 1e-12);
+  options.stop.iterations = 1000;
+  options.stop.seconds = 0;
+  EXPECT_EQ(solved(qp, options).ended, Ended::time_limit);
+}
+
+TEST(InteriorPoint, StartsFromAnAnswer) {
+  const DualQp qp = classification(200, 1, 2);
+  const Solution cold = solved(qp);
+  const Solution warm = run(qp, precise(), {crew(), {}, cold.a, Precision::exact, 0});
+  EXPECT_EQ(warm.ended, Ended::converged);
+  EXPECT_EQ(warm.iterations, 0u);
+}
+
+TEST(RestoreEquality, MovesOnlyAsFarAsNeeded) {
+  const DualQp qp = classification(20, 1, 2);
+  std::vector<double> a(20, 0.5);
+  a[0] = 0;
+  restore_equality(qp, a);
+  for (const double rest : residual_of(qp, a)) EXPECT_NEAR(rest, 0, 1e-14);
+  for (const double value : a) {
+    EXPECT_GE(value, 0);
+    EXPECT_LE(value, 1);
+  }
+}
+
+}  // namespace
+}  // namespace maxmargin
