@@ -8,6 +8,7 @@
 
 #include "cli/suggest.hpp"
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/model/libsvm_text.hpp"
 
 namespace maxmargin::cli {
 namespace {
@@ -104,14 +105,18 @@ void ReadingOptions::fill_in(const std::vector<std::pair<std::string, std::strin
       if (name == known && target->empty()) *target = value;
 }
 
-void refuse_model(const std::string& data, const char* order) {
+ModelFormat model_format(const std::string& path) {
   std::error_code code;
-  if (data == "-" || !std::filesystem::is_regular_file(data, code)) return;
-  constexpr std::string_view mark = "maxmargin model ";
-  std::string start(mark.size(), '\0');
-  std::ifstream(data, std::ios::binary)
-      .read(start.data(), static_cast<std::streamsize>(mark.size()));
-  if (start == mark)
+  if (path == "-" || !std::filesystem::is_regular_file(path, code)) return ModelFormat::none;
+  std::string start(32, '\0');
+  std::ifstream(path, std::ios::binary)
+      .read(start.data(), static_cast<std::streamsize>(start.size()));
+  if (start.starts_with("maxmargin model ")) return ModelFormat::own;
+  return is_libsvm_text(start) ? ModelFormat::libsvm : ModelFormat::none;
+}
+
+void refuse_model(const std::string& data, const char* order) {
+  if (model_format(data) != ModelFormat::none)
     throw Error(Fault::usage, fmt::format("'{}' is a model, not data", data),
                 fmt::format("the order is {}", order));
 }

@@ -30,6 +30,10 @@ class ReadingOptions {
   std::string format_, label_, label_file_, base_, header_, weight_file_, weight_column_;
 };
 
+/// What kind of model a file is, by its first bytes.
+enum class ModelFormat { none, own, libsvm };
+ModelFormat model_format(const std::string& path);
+
 /// Throws a usage Error when a model is given where data is expected; `order`: the right one.
 void refuse_model(const std::string& data, const char* order);
 

@@ -17,5 +17,6 @@ Verb add_predict(CLI::App& program);
 Verb add_verify(CLI::App& program);
 Verb add_check(CLI::App& program);
 Verb add_inspect(CLI::App& program);
+Verb add_convert(CLI::App& program);
 
 }  // namespace maxmargin::cli

@@ -1,23 +1,19 @@
 #include "maxmargin/model/file.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <functional>
 #include <memory>
 #include <new>
-#include <system_error>
 
 #include "maxmargin/model/consistency.hpp"
 #include "maxmargin/model/hash_state.hpp"
 #include "maxmargin/model/header.hpp"
+#include "maxmargin/model/libsvm_text.hpp"
 #include "maxmargin/model/whole_file.hpp"
 
 namespace maxmargin {
@@ -207,44 +203,6 @@ Model read_aligned(std::span<const std::byte> bytes, const std::string& name) {
   return model;
 }
 
-[[noreturn]] void throw_unreadable(const std::string& path, int code) {
-  throw Error(Fault::io, Place{path}, "cannot read: " + std::generic_category().message(code),
-              "check the path and its permissions");
-}
-
-/// Reads up to the end or until `most` bytes are there.
-void read_more(int file, const std::string& path, std::size_t most, Buffer<std::byte>& content) {
-  constexpr std::size_t step = std::size_t{1} << 20;
-  while (content.size() < most) {
-    const std::size_t before = content.size();
-    content.resize(std::min(most, before + step));
-    const ssize_t got = read(file, content.data() + before, content.size() - before);
-    const int code = errno;
-    content.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    if (got == 0) return;
-    if (got < 0 && code != EINTR) throw_unreadable(path, code);
-  }
-}
-
-Buffer<std::byte> read_whole(const std::string& path) {
-  struct File {
-    int number;
-    ~File() {
-      if (number >= 0) close(number);
-    }
-  } file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  struct stat status {};
-  if (file.number < 0 || fstat(file.number, &status) != 0) throw_unreadable(path, errno);
-  if (S_ISDIR(status.st_mode)) throw_unreadable(path, EISDIR);
-  Buffer<std::byte> content;
-  // Whatever is not a model at all is refused by its first bytes, however long it is.
-  read_more(file.number, path, magic.size() + 21, content);
-  Front start(content, path);
-  check_version(start, path);
-  read_more(file.number, path, std::size_t{1} << 48, content);
-  return content;
-}
-
 }  // namespace
 
 std::string checksum(std::span<const std::byte> bytes) {
@@ -269,8 +227,20 @@ std::string to_bytes(const Model& model) {
 
 Model load(const std::string& path) {
   try {
-    const Buffer<std::byte> content = read_whole(path);
-    return read_aligned(content, path);
+    bool foreign = false;
+    const Buffer<char> content = read_whole_file(path, [&](std::string_view start) {
+      foreign = is_libsvm_text(start);
+      if (foreign) return;
+      Front front(bytes_of(start), path);
+      check_version(front, path);
+    });
+    const std::string_view text(content.data(), content.size());
+    if (foreign) {
+      Model model = to_model(parse_libsvm_text(text, path), Numbering::own);
+      check_model(model, path);
+      return model;
+    }
+    return read_aligned(bytes_of(text), path);
   } catch (const std::bad_alloc&) {
     throw Error(Fault::io, Place{path}, "there is not enough memory to read this model",
                 "use a machine with more memory");

@@ -18,6 +18,9 @@ namespace {
 // Linux writes at most 2^31 - 4096 bytes at a time.
 constexpr std::size_t most_at_once = std::size_t{1} << 30;
 
+// What a file is shows within so many bytes.
+constexpr std::size_t first_bytes = 40;
+
 std::string directory_of(const std::string& path) {
   const auto slash = path.rfind('/');
   if (slash == std::string::npos) return ".";
@@ -30,7 +33,44 @@ std::string resolved(const std::string& path) {
   return real ? real.get() : path;
 }
 
+[[noreturn]] void throw_unreadable(const std::string& path, int code) {
+  throw Error(Fault::io, Place{path}, "cannot read: " + std::generic_category().message(code),
+              "check the path and its permissions");
+}
+
+/// Reads up to the end or until `most` bytes are there.
+void read_more(int file, const std::string& path, std::size_t most, Buffer<char>& content) {
+  constexpr std::size_t step = std::size_t{1} << 20;
+  while (content.size() < most) {
+    const std::size_t before = content.size();
+    content.resize(std::min(most, before + step));
+    const ssize_t got = read(file, content.data() + before, content.size() - before);
+    const int code = errno;
+    content.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (got == 0) return;
+    if (got < 0 && code != EINTR) throw_unreadable(path, code);
+  }
+}
+
 }  // namespace
+
+Buffer<char> read_whole_file(const std::string& path,
+                             const std::function<void(std::string_view)>& accept) {
+  struct File {
+    int number;
+    ~File() {
+      if (number >= 0) close(number);
+    }
+  } file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  struct stat status {};
+  if (file.number < 0 || fstat(file.number, &status) != 0) throw_unreadable(path, errno);
+  if (S_ISDIR(status.st_mode)) throw_unreadable(path, EISDIR);
+  Buffer<char> content;
+  read_more(file.number, path, first_bytes, content);
+  accept({content.data(), content.size()});
+  read_more(file.number, path, std::size_t{1} << 48, content);
+  return content;
+}
 
 WholeFile::WholeFile(const std::string& path) : path_(path), target_(resolved(path)) {
   struct stat there {};

@@ -1,10 +1,19 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
+#include <string_view>
+
+#include "maxmargin/base/buffer.hpp"
 
 namespace maxmargin {
+
+/// The bytes of a file. `accept` sees the first of them, before the rest is read, and throws if the
+/// file cannot be what it should: then it is refused however long it is.
+Buffer<char> read_whole_file(const std::string& path,
+                             const std::function<void(std::string_view)>& accept);
 
 /// A file that appears whole or not at all: written under another name in the same directory,
 /// synced, then renamed. What stood there before stays until commit(). A device or pipe is written

@@ -1,0 +1,59 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/exit_codes.hpp"
+#include "cli/file_name.hpp"
+#include "cli/help.hpp"
+#include "cli/output.hpp"
+#include "cli/reading.hpp"
+#include "cli/suggest.hpp"
+#include "cli/verbs.hpp"
+#include "maxmargin/model/file.hpp"
+#include "maxmargin/model/libsvm_text.hpp"
+
+namespace maxmargin::cli {
+namespace {
+
+struct ConvertArguments {
+  std::string model, output, to;
+};
+
+int run_convert(const ConvertArguments& arguments) {
+  if (!arguments.to.empty() && arguments.to != "libsvm" && arguments.to != "maxmargin")
+    throw Error(Fault::usage, fmt::format("--to: unknown format '{}'", arguments.to),
+                suggestion(arguments.to, {"libsvm", "maxmargin"}));
+  require_writable(arguments.output);
+  const Model model = load(arguments.model);
+  const bool from_libsvm = model_format(arguments.model) == ModelFormat::libsvm;
+  const bool to_libsvm_text = arguments.to.empty() ? !from_libsvm : arguments.to == "libsvm";
+  if (to_libsvm_text)
+    save_libsvm(naming(arguments.model, [&] { return to_libsvm(model, Numbering::own); }),
+                arguments.output);
+  else
+    save(model, arguments.output);
+  return exit_ok;
+}
+
+}  // namespace
+
+Verb add_convert(CLI::App& program) {
+  CLI::App* app = program.add_subcommand(
+      "convert", "turn a model of LIBSVM into one of maxmargin, or the other way round");
+  app->set_help_flag("-h,--help", "show this help");
+  auto arguments = std::make_shared<ConvertArguments>();
+  app->add_option("MODEL", arguments->model, "a model that 'maxmargin train' or svm-train wrote")
+      ->required();
+  app->add_option("-o,--output", arguments->output, "where the other model goes")
+      ->type_name("FILE")
+      ->required();
+  app->add_option("--to", arguments->to, "libsvm or maxmargin [the one that it is not]")
+      ->type_name("FORMAT")
+      ->take_last();
+  app->footer(examples({"maxmargin convert a9a.model -o a9a.libsvm",
+                        "maxmargin convert old.libsvm -o new.model --to maxmargin"}) +
+              "\n" + exit_code_help);
+  return {app, [arguments] { return run_convert(*arguments); }};
+}
+
+}  // namespace maxmargin::cli
