@@ -7,6 +7,7 @@
 
 #include "maxmargin/kernel/left_panel.hpp"
 #include "maxmargin/kernel/panel_engine.hpp"
+#include "maxmargin/kernel/quad_tiles.hpp"
 #include "maxmargin/linalg/accumulate.hpp"
 
 namespace maxmargin {
@@ -149,11 +150,22 @@ constexpr std::size_t small_panels = std::size_t{64} << 20;
 // From this density on, walking through all features is cheaper than through a list.
 constexpr double dense_from = 0.4;
 
+/// How far values may be from whole multiples of a unit: a distance of d then changes by about
+/// 2 sqrt(2 d / 3) times that (independent deviations, evenly spread), and the kernel value, at two
+/// and a half times that for the largest distance, by less than 1e-6.
+double slack_of_units(const Form& form, const Extent& extent) {
+  const auto* decay = std::get_if<Decay>(&form.map);
+  if (decay == nullptr || !Summation(form.pairing).is_euclidean()) return 0;
+  const double distance = 2 * extent.norm;
+  return 1e-6 / (2.5 * decay->rate * 2 * std::sqrt(2 * distance / 3) + 1e-300);
+}
+
 /// Panels of whole numbers, whose sums are exact; null where the values are none.
 std::unique_ptr<Engine> make_whole_engine(const Form& form, const Rows& columns,
                                           const Extent& extent, double trust, Packing packing) {
   const Summation summation(form.pairing);
-  packing.unit = common_unit(summation, columns, extent);
+  packing.slack = slack_of_units(form, extent);
+  packing.unit = common_unit(summation, columns, extent, packing.slack);
   if (packing.unit == 0) return nullptr;
   const double square = packing.unit * packing.unit, units = extent.norm / square;
   const bool is_binary = extent.smallest == extent.largest && packing.unit == extent.largest;
@@ -172,9 +184,33 @@ std::unique_ptr<Engine> make_whole_engine(const Form& form, const Rows& columns,
   if (4 * units < 0x1p31 && (trust == 0 || is_listed)) {
     packing.side = LeftSide::listed;
     packing.trusted_norm = 0x1p29 * square;
+    if (has_quads() && !extent.negative && extent.largest <= 255.5 * packing.unit)
+      return make_panel_engine<std::int8_t>(form, columns, std::move(packing));
     return make_panel_engine<std::int16_t>(form, columns, std::move(packing));
   }
   return nullptr;
+}
+
+/// Whether rows in groups are cheaper than alone: a group's list is longer than that of one row,
+/// but a panel that does not stay in L1 is read once for all of its rows.
+bool groups_pay(const Rows& columns, std::size_t used_features) {
+  // Cycles per listed feature of a row alone, from L1 and from further away, and per feature of a
+  // group for each of its rows.
+  constexpr double alone_near = 3, alone_far = 10, grouped = 2.8;
+  constexpr std::size_t near_features = 128, sampled = 64;
+  const std::size_t stride = std::max<std::size_t>(1, columns.count / (sampled * rows_a_group));
+  std::size_t alone = 0, together = 0;
+  std::vector<std::size_t> seen(columns.columns, 0);
+  for (std::size_t g = 1; g * stride * rows_a_group <= columns.count && g <= sampled; ++g)
+    for (std::size_t r = 0; r < rows_a_group; ++r)
+      columns.for_each((g - 1) * stride * rows_a_group + r, [&](Index feature, double value) {
+        if (value == 0) return;
+        ++alone;
+        together += seen[feature] != g;
+        seen[feature] = g;
+      });
+  const double cost = used_features <= near_features ? alone_near : alone_far;
+  return grouped * static_cast<double>(rows_a_group * together) < cost * static_cast<double>(alone);
 }
 
 std::unique_ptr<Engine> make_form_engine(const Form& form, const Rows& columns) {
@@ -199,12 +235,16 @@ std::unique_ptr<Engine> make_form_engine(const Form& form, const Rows& columns) 
     packing.used = centered_features(summation, columns, own);
     trust = float_trust(form, own, float_limit);
   }
+  if (packing.side == LeftSide::listed && summation.is_product() &&
+      groups_pay(columns, packing.used.count))
+    packing.side = LeftSide::grouped;
   packing.trusted_norm = trust;
   if (trust > 0) return make_panel_engine<float>(form, columns, std::move(packing));
   packing.trusted_norm = float_trust(form, own, blocks_limit);
   if (packing.trusted_norm > 0 && summation.is_product() && std::holds_alternative<Decay>(form.map))
     return make_panel_engine<float, double>(form, columns, std::move(packing));
   packing.trusted_norm = std::numeric_limits<double>::infinity();
+  if (packing.side == LeftSide::grouped) packing.side = LeftSide::listed;
   return make_panel_engine<double>(form, columns, std::move(packing));
 }
 

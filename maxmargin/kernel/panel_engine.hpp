@@ -9,8 +9,9 @@
 
 namespace maxmargin {
 
-/// Whether rows enter the sums as lists of their non-zeros or whole.
-enum class LeftSide { listed, dense };
+/// Whether rows enter the sums as lists of their non-zeros, in groups with a common list (float
+/// panels only), or whole.
+enum class LeftSide { listed, grouped, dense };
 
 /// For each feature its number among those that occur in some row, or `unused`.
 struct UsedFeatures {
@@ -31,13 +32,14 @@ UsedFeatures centered_features(const Summation& summation, const Rows& rows, dou
 struct Packing {
   LeftSide side = LeftSide::listed;
   double unit = 0;          ///< values are whole multiples of it; 0: as they are
+  double slack = 0;         ///< how far a value may be from a whole multiple
   double trusted_norm = 0;  ///< rows whose sum of squares is above it are evaluated in double
   UsedFeatures used;
 };
 
 /// The columns packed into panels of numbers of type T: float or double values as they are, or
-/// float, int16 or byte whole multiples of a unit. Sums are of type Sum; float panels with double
-/// sums are summed by blocks.
+/// float, int16, int8 or byte whole multiples of a unit. Sums are of type Sum; float panels with
+/// double sums are summed by blocks.
 template <class T, class Sum = typename SumOf<T>::type>
 std::unique_ptr<Engine> make_panel_engine(const Form& form, const Rows& columns, Packing packing);
 

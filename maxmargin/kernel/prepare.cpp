@@ -11,6 +11,7 @@ Extent extent_of(const Summation& summation, const Rows& rows) {
     rows.for_each(i, [&](Index, double raw) {
       if (raw == 0) return;
       const double value = std::abs(summation.value(raw));
+      extent.negative = extent.negative || raw < 0;
       norm += value * value;
       alone += summation.alone(value);
       extent.smallest = extent.nonzeros == 0 ? value : std::min(extent.smallest, value);
@@ -23,7 +24,8 @@ Extent extent_of(const Summation& summation, const Rows& rows) {
   return extent;
 }
 
-double common_unit(const Summation& summation, const Rows& rows, const Extent& extent) {
+double common_unit(const Summation& summation, const Rows& rows, const Extent& extent,
+                   double slack) {
   if (extent.nonzeros == 0) return 1;
   for (const double unit : {1.0, 1.0 / 255, extent.smallest}) {
     if (extent.largest / unit > 32767) continue;
@@ -31,7 +33,7 @@ double common_unit(const Summation& summation, const Rows& rows, const Extent& e
     double units = 0;
     for (std::size_t i = 0; i < rows.count && whole; ++i)
       rows.for_each(i, [&](Index, double raw) {
-        if (whole && raw != 0) whole = whole_units(summation.value(raw), unit, units);
+        if (whole && raw != 0) whole = whole_units(summation.value(raw), unit, slack, units);
       });
     if (whole) return unit;
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -47,18 +48,21 @@ struct Extent {
   double smallest = 0;  ///< smallest |value| that is not zero
   double largest = 0;   ///< largest |value|
   std::uint64_t nonzeros = 0;
+  bool negative = false;  ///< some value is
 };
 Extent extent_of(const Summation& summation, const Rows& rows);
 
-/// A unit such that every value is a whole number (at most 32767) of units, or 0 if there is none
-/// among the likely ones: 1, 1/255, the smallest value.
-double common_unit(const Summation& summation, const Rows& rows, const Extent& extent);
+/// A unit such that every value is a whole number (at most 32767) of units, give or take `slack`,
+/// or 0 if there is none among the likely ones: 1, 1/255, the smallest value.
+double common_unit(const Summation& summation, const Rows& rows, const Extent& extent,
+                   double slack);
 
 /// value / unit as a whole number; false if it is none.
-inline bool whole_units(double value, double unit, double& units) {
+inline bool whole_units(double value, double unit, double slack, double& units) {
   units = std::nearbyint(value / unit);
-  // Values such as k/255 may have been rounded to float.
-  return std::abs(units) <= 32767 && std::abs(value - units * unit) <= 1.2e-7 * std::abs(value);
+  // Values such as k/255 may have been rounded to float, or to the digits of a text.
+  return std::abs(units) <= 32767 &&
+         std::abs(value - units * unit) <= std::max(slack, 1.2e-7 * std::abs(value));
 }
 
 }  // namespace maxmargin

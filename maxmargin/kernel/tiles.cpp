@@ -259,6 +259,61 @@ void list_blocks(const float* panel, std::span<const ListedRow<float>> rows, dou
   }
 }
 
+// `rows_a_group` rows over the features [begin, end) of their common list.
+template <class D>
+HWY_INLINE void group_block(D d, const float* HWY_RESTRICT panel, const ListedRow<float>& group,
+                            std::size_t begin, std::size_t end, float* HWY_RESTRICT sums) {
+  constexpr std::size_t width = panel_width<float>;
+  const std::size_t lanes = hn::Lanes(d);
+  using V = decltype(hn::Zero(d));
+  for (std::size_t c = 0; c < width; c += dense_vectors * lanes) {
+    V sum[rows_a_group][dense_vectors];
+    HWY_UNROLL(4)
+    for (std::size_t r = 0; r < rows_a_group; ++r) {
+      HWY_UNROLL(4)
+      for (std::size_t k = 0; k < dense_vectors; ++k) sum[r][k] = hn::Zero(d);
+    }
+    for (std::size_t j = begin; j < end; ++j) {
+      const float* z = panel + group.feature[j] * width + c;
+      const float* x = group.value + j * rows_a_group;
+      V column[dense_vectors];
+      HWY_UNROLL(4)
+      for (std::size_t k = 0; k < dense_vectors; ++k) column[k] = hn::Load(d, z + k * lanes);
+      HWY_UNROLL(4)
+      for (std::size_t r = 0; r < rows_a_group; ++r) {
+        const V value = hn::Set(d, x[r]);
+        HWY_UNROLL(4)
+        for (std::size_t k = 0; k < dense_vectors; ++k)
+          sum[r][k] = hn::MulAdd(column[k], value, sum[r][k]);
+      }
+    }
+    HWY_UNROLL(4)
+    for (std::size_t r = 0; r < rows_a_group; ++r) {
+      HWY_UNROLL(4)
+      for (std::size_t k = 0; k < dense_vectors; ++k)
+        hn::Store(sum[r][k], d, sums + r * width + c + k * lanes);
+    }
+  }
+}
+
+void group_sums_float(const float* panel, std::span<const ListedRow<float>> groups, float* sums) {
+  constexpr std::size_t width = panel_width<float>;
+  const hn::CappedTag<float, width / dense_vectors> d;
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    group_block(d, panel, groups[g], 0, groups[g].count, sums + g * rows_a_group * width);
+}
+
+void group_blocks(const float* panel, std::span<const ListedRow<float>> groups, double* sums) {
+  constexpr std::size_t width = panel_width<float>;
+  const hn::CappedTag<float, width / dense_vectors> d;
+  HWY_ALIGN float block[rows_a_group * width];
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    for (std::size_t j = 0; j == 0 || j < groups[g].count; j += features_a_block) {
+      group_block(d, panel, groups[g], j, std::min(j + features_a_block, groups[g].count), block);
+      add_block(block, rows_a_group * width, j == 0, sums + g * rows_a_group * width);
+    }
+}
+
 void dense_sums_float(const float* panel, const float* left, std::size_t rows, std::size_t features,
                       float* sums) {
   dense_all(panel, left, rows, features, features, sums);
@@ -282,6 +337,8 @@ HWY_EXPORT(dense_sums_float);
 HWY_EXPORT(dense_sums_double);
 HWY_EXPORT(dense_blocks);
 HWY_EXPORT(list_blocks);
+HWY_EXPORT(group_sums_float);
+HWY_EXPORT(group_blocks);
 
 template <>
 void list_sums(Pairing pairing, const float* panel, std::span<const ListedRow<float>> rows,
@@ -305,6 +362,12 @@ void list_sums(Pairing pairing, const std::uint8_t* panel,
 }
 void list_sums_by_blocks(const float* panel, std::span<const ListedRow<float>> rows, double* sums) {
   HWY_DYNAMIC_DISPATCH(list_blocks)(panel, rows, sums);
+}
+void group_sums(const float* panel, std::span<const ListedRow<float>> groups, float* sums) {
+  HWY_DYNAMIC_DISPATCH(group_sums_float)(panel, groups, sums);
+}
+void group_sums(const float* panel, std::span<const ListedRow<float>> groups, double* sums) {
+  HWY_DYNAMIC_DISPATCH(group_blocks)(panel, groups, sums);
 }
 void dense_sums_by_blocks(const float* panel, const float* left, std::size_t rows,
                           std::size_t features, double* sums) {

@@ -28,6 +28,10 @@ template <>
 struct SumOf<std::int16_t> {
   using type = std::int32_t;
 };
+template <>
+struct SumOf<std::int8_t> {
+  using type = std::int32_t;
+};
 
 /// A row as the list of its non-zeros; int16 rows list pairs of features (low half first), and rows
 /// of bytes are binary, so that the values are all 1 and not looked at.
@@ -51,6 +55,13 @@ void list_sums(Pairing pairing, const T* panel, std::span<const ListedRow<T>> ro
 void list_sums_by_blocks(const float* panel, std::span<const ListedRow<float>> rows, double* sums);
 void dense_sums_by_blocks(const float* panel, const float* left, std::size_t rows,
                           std::size_t features, double* sums);
+
+/// Dot products of rows in groups: a group lists the features that any of its rows has, with
+/// `rows_a_group` values each. A panel too large for L1 is read once for all of them. Double sums
+/// are summed by blocks.
+inline constexpr std::size_t rows_a_group = 4;
+void group_sums(const float* panel, std::span<const ListedRow<float>> groups, float* sums);
+void group_sums(const float* panel, std::span<const ListedRow<float>> groups, double* sums);
 
 /// The dot products of dense rows (left[r * features + j]) with a panel.
 template <class T>

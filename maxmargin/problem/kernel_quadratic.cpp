@@ -15,8 +15,8 @@ namespace {
 constexpr std::size_t tile_rows = 128;
 constexpr std::size_t tile_columns = 1024;
 
-// Rows that one task computes.
-constexpr std::size_t task_rows = 64;
+/// The rows that one task computes: many where the columns alone give tasks enough.
+std::size_t task_rows(std::size_t columns) { return columns >= 4096 ? 256 : 64; }
 
 /// The columns of a row that one task computes: some tasks a thread, so that none waits long, yet
 /// many columns, for which the rows are prepared once. The values do not depend on the cut.
@@ -74,11 +74,12 @@ class KernelQuadratic final : public Quadratic {
             std::span<float* const> out, const Threads& threads) const override {
     const std::size_t columns = task_columns(count, threads);
     const std::size_t column_tasks = (count + columns - 1) / columns;
-    const std::size_t row_tasks = (which.size() + task_rows - 1) / task_rows;
+    const std::size_t rows_at_once = task_rows(count);
+    const std::size_t row_tasks = (which.size() + rows_at_once - 1) / rows_at_once;
     threads.run(column_tasks * row_tasks, [&](std::size_t task) {
       const std::size_t from = task / row_tasks * columns, to = std::min(count, from + columns);
-      const std::size_t first = task % row_tasks * task_rows;
-      const std::size_t some = std::min(task_rows, which.size() - first);
+      const std::size_t first = task % row_tasks * rows_at_once;
+      const std::size_t some = std::min(rows_at_once, which.size() - first);
       std::vector<float*> part(some);
       for (std::size_t r = 0; r < some; ++r) part[r] = out[first + r] + from;
       engine_->block(*rows_, which.subspan(first, some), begin + from, to - from, part);

@@ -1,0 +1,67 @@
+#include "maxmargin/kernel/quad_tiles.hpp"
+
+#include <stdexcept>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace maxmargin {
+
+#if defined(__x86_64__)
+
+bool has_quads() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vnni");
+}
+
+// The vector library this project builds on has no such operation yet.
+__attribute__((target("avx512f,avx512vnni"))) void quad_sums(
+    const std::int8_t* panel, std::span<const ListedRow<std::int8_t>> rows, std::int32_t* sums) {
+  constexpr std::size_t width = panel_width<std::int8_t>, slot = 4 * width;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const ListedRow<std::int8_t>& row = rows[r];
+    // Two sets of accumulators (odd and even features) hide the latency of the additions.
+    __m512i a0 = _mm512_setzero_si512(), a1 = a0, a2 = a0, a3 = a0;
+    __m512i b0 = a0, b1 = a0, b2 = a0, b3 = a0;
+    std::size_t k = 0;
+    for (; k + 2 <= row.count; k += 2) {
+      const std::int8_t* z = panel + static_cast<std::size_t>(row.feature[k]) * slot;
+      const __m512i x = _mm512_set1_epi32(row.value[k]);
+      a0 = _mm512_dpbusd_epi32(a0, x, _mm512_load_si512(z));
+      a1 = _mm512_dpbusd_epi32(a1, x, _mm512_load_si512(z + 64));
+      a2 = _mm512_dpbusd_epi32(a2, x, _mm512_load_si512(z + 128));
+      a3 = _mm512_dpbusd_epi32(a3, x, _mm512_load_si512(z + 192));
+      const std::int8_t* z2 = panel + static_cast<std::size_t>(row.feature[k + 1]) * slot;
+      const __m512i x2 = _mm512_set1_epi32(row.value[k + 1]);
+      b0 = _mm512_dpbusd_epi32(b0, x2, _mm512_load_si512(z2));
+      b1 = _mm512_dpbusd_epi32(b1, x2, _mm512_load_si512(z2 + 64));
+      b2 = _mm512_dpbusd_epi32(b2, x2, _mm512_load_si512(z2 + 128));
+      b3 = _mm512_dpbusd_epi32(b3, x2, _mm512_load_si512(z2 + 192));
+    }
+    if (k < row.count) {
+      const std::int8_t* z = panel + static_cast<std::size_t>(row.feature[k]) * slot;
+      const __m512i x = _mm512_set1_epi32(row.value[k]);
+      a0 = _mm512_dpbusd_epi32(a0, x, _mm512_load_si512(z));
+      a1 = _mm512_dpbusd_epi32(a1, x, _mm512_load_si512(z + 64));
+      a2 = _mm512_dpbusd_epi32(a2, x, _mm512_load_si512(z + 128));
+      a3 = _mm512_dpbusd_epi32(a3, x, _mm512_load_si512(z + 192));
+    }
+    std::int32_t* out = sums + r * width;
+    _mm512_store_si512(out, _mm512_add_epi32(a0, b0));
+    _mm512_store_si512(out + 16, _mm512_add_epi32(a1, b1));
+    _mm512_store_si512(out + 32, _mm512_add_epi32(a2, b2));
+    _mm512_store_si512(out + 48, _mm512_add_epi32(a3, b3));
+  }
+}
+
+#else
+
+bool has_quads() { return false; }
+
+void quad_sums(const std::int8_t*, std::span<const ListedRow<std::int8_t>>, std::int32_t*) {
+  throw std::logic_error("this processor has no quads");
+}
+
+#endif
+
+}  // namespace maxmargin
