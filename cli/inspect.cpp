@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -41,6 +42,7 @@ Json inspect_json(const Model& model, const std::string& path, std::uintmax_t by
     object["scaling"] = {{"kind", to_string(model.scaling.kind)},
                          {"offset", model.scaling.offset},
                          {"factor", model.scaling.factor}};
+  object["calibration"] = calibration_json(model);
   object["options"] = Json::object();
   for (const auto& [name, value] : model.options) object["options"][name] = value;
   object["machines"] = Json::array();
@@ -52,13 +54,24 @@ Json inspect_json(const Model& model, const std::string& path, std::uintmax_t by
 std::string show_machines(const Model& model) {
   std::vector<std::vector<std::string>> table{
       {"machine", "support", "bias", "primal", "relative gap", "KKT", "iterations", "ended"}};
-  for (const Machine& machine : model.machines)
+  const bool has_width =
+      std::ranges::any_of(model.machines, [](const Machine& each) { return each.width != 0; });
+  if (has_width) table[0].push_back(model.outcome == Outcome::number ? "epsilon" : "margin");
+  const std::vector<PlattSigmoid>& sigmoids = model.calibration.sigmoid;
+  if (!sigmoids.empty()) table[0].insert(table[0].end(), {"slope", "offset"});
+  for (std::size_t m = 0; m < model.machines.size(); ++m) {
+    const Machine& machine = model.machines[m];
     table.push_back({machine_name(model, machine), show_count(machine.support.size()),
                      fmt::format("{:.6g}", machine.bias()),
                      fmt::format("{:.8g}", machine.certificate.primal),
                      fmt::format("{:.3e}", machine.certificate.relative_gap),
                      fmt::format("{:.3e}", machine.certificate.kkt), show_count(machine.iterations),
                      std::string(to_string(machine.ended))});
+    if (has_width) table.back().push_back(fmt::format("{:.6g}", machine.width));
+    if (!sigmoids.empty())
+      for (const double part : {sigmoids[m].slope, sigmoids[m].offset})
+        table.back().push_back(fmt::format("{:.4g}", part));
+  }
   return show_table(table);
 }
 
@@ -78,6 +91,7 @@ std::string show_model(const Model& model, const std::string& path, std::uintmax
                                    (model.support.is_sparse() ? ", sparse" : ", dense"));
   text +=
       show_line("scaling", model.scaling.factor.empty() ? "none" : to_string(model.scaling.kind));
+  if (!model.calibration.none()) text += show_calibration(model);
   text += show_line("trained on",
                     fmt::format("{}, hash {}", show_counted(model.rows, "row"), model.data_hash));
   text += show_line("seed", std::to_string(model.seed));

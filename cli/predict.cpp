@@ -1,6 +1,7 @@
 #include "maxmargin/model/predict.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <csignal>
@@ -25,7 +26,9 @@ namespace {
 
 struct PredictArguments {
   std::string data, model, output;
-  bool decision_values = false, json = false, quiet = false;
+  bool decision_values = false, probability = false, json = false, quiet = false;
+  double level = 0.9;  ///< of the intervals of a regression
+  bool level_given = false;
   int threads = 0;
   ReadingOptions reading;
 };
@@ -63,10 +66,31 @@ class Sink {
 /// What is printed for one row.
 class Printer {
  public:
-  Printer(const Model& model, bool decision_values)
-      : model_(model), decision_values_(decision_values) {}
+  Printer(const Model& model, const Predictor& predictor, const PredictArguments& arguments)
+      : model_(model),
+        predictor_(predictor),
+        decision_values_(arguments.decision_values),
+        probability_(arguments.probability),
+        reach_(model.calibration.interval(arguments.level)) {}
 
-  void append(std::string& text, std::span<const double> values, double predicted) const {
+  /// The first line: what the columns of probabilities are.
+  std::string header() const {
+    if (!probability_) return {};
+    if (model_.outcome == Outcome::number) return "value lower upper\n";
+    if (model_.outcome == Outcome::novelty) return "label p-value\n";
+    return fmt::format("labels {}\n", fmt::join(model_.classes, " "));
+  }
+
+  /// Beside the prediction: the probability of each class, the ends of an interval, or a p-value.
+  std::vector<double> beside(std::span<const double> values) const {
+    if (!probability_) return {};
+    if (model_.outcome == Outcome::classes) return predictor_.probabilities(values);
+    if (model_.outcome == Outcome::novelty) return {model_.calibration.p_value(values[0])};
+    return {values[0] + reach_.lower, values[0] + reach_.upper};
+  }
+
+  void append(std::string& text, std::span<const double> values, double predicted,
+              std::span<const double> beside) const {
     if (decision_values_) {
       for (std::size_t m = 0; m < values.size(); ++m) {
         if (m > 0) text += ' ';
@@ -77,20 +101,36 @@ class Printer {
     } else {
       text += shortest(predicted);
     }
+    for (const double each : beside) text += ' ' + shortest(each);
     text += '\n';
   }
-  Json json(std::span<const double> values, double predicted) const {
+  Json json(std::span<const double> values, double predicted,
+            std::span<const double> beside) const {
     if (decision_values_)
       return values.size() == 1 ? Json(values[0]) : Json(std::vector(values.begin(), values.end()));
+    if (!probability_) return label(predicted);
+    if (model_.outcome == Outcome::number)
+      return {{"value", predicted}, {"lower", beside[0]}, {"upper", beside[1]}};
+    Json object{{"label", label(predicted)}};
+    if (model_.outcome == Outcome::novelty)
+      object["p_value"] = beside[0];
+    else
+      object["probabilities"] = std::vector(beside.begin(), beside.end());
+    return object;
+  }
+
+ private:
+  Json label(double predicted) const {
     if (model_.outcome != Outcome::classes) return predicted;
     const std::string& name = model_.classes[static_cast<std::size_t>(predicted)];
     Json number = model_.numeric_classes ? Json::parse(name, nullptr, false) : Json(name);
     return number.is_discarded() ? Json(name) : number;
   }
 
- private:
   const Model& model_;
-  bool decision_values_;
+  const Predictor& predictor_;
+  bool decision_values_, probability_;
+  Calibration::Interval reach_;
 };
 
 /// Rows per batch: enough to keep the kernel tiles full, few enough to bound the memory.
@@ -166,13 +206,27 @@ void predict_batch(const Model& model, const Predictor& predictor, const Printer
   for (std::size_t i = 0; i < batch.rows(); ++i) {
     const std::span<const double> row(values.data() + i * machines, machines);
     const double predicted = predictor.predict(row);
+    const std::vector<double> beside = printer.beside(row);
     scores.add(batch, i, predicted);
+    if (!beside.empty()) scores.add_beside(batch, i, beside);
     if (sink.collects())
-      sink.collect(printer.json(row, predicted));
+      sink.collect(printer.json(row, predicted, beside));
     else
-      printer.append(lines, row, predicted);
+      printer.append(lines, row, predicted, beside);
   }
   if (!sink.collects()) sink.write(lines);
+}
+
+void check_probability(const Model& model, const PredictArguments& arguments) {
+  if (arguments.level_given && (!arguments.probability || model.outcome != Outcome::number))
+    throw Error(Fault::usage, "--level has no effect without the intervals of a regression",
+                "leave it out, or add --probability");
+  if (arguments.probability && arguments.decision_values)
+    throw Error(Fault::usage, "--probability and --decision-values exclude each other",
+                "give one of them");
+  if (arguments.probability && model.calibration.none())
+    throw Error(Fault::usage, Place{arguments.model}, "this model has no probabilities",
+                "train it with --probability");
 }
 
 int run_predict(PredictArguments& arguments) {
@@ -183,11 +237,13 @@ int run_predict(PredictArguments& arguments) {
   const Model model = load(arguments.model);
   const Threads threads(arguments.threads);
   const Predictor predictor(model);
-  const Printer printer(model, arguments.decision_values);
+  check_probability(model, arguments);
+  const Printer printer(model, predictor, arguments);
   auto opened = open_data(model, arguments, threads);
   Dataset batch = std::move(opened.first);
   Sink sink(arguments);
   Scores scores(model);
+  if (!sink.collects()) sink.write(printer.header());
   {
     // A signal must not leave a piece of a file behind; standard output may end anywhere.
     std::optional<StopRequest> stop;
@@ -208,6 +264,8 @@ int run_predict(PredictArguments& arguments) {
     Json object = scores.json();
     object["seconds"] = watch.seconds();
     object["output"] = arguments.output.empty() ? Json(nullptr) : Json(arguments.output);
+    if (arguments.probability && model.outcome == Outcome::classes)
+      object["class_names"] = model.classes;
     if (sink.collects()) object["predictions"] = std::move(sink.collected());
     print_json(object);
   } else if (!arguments.quiet) {
@@ -233,6 +291,18 @@ Verb add_predict(CLI::App& program) {
       ->take_last();
   app->add_flag("--decision-values", arguments->decision_values,
                 "write f(x) of every machine instead of labels");
+  app->add_flag("--probability", arguments->probability,
+                "write beside each prediction the probability of each class (that of the predicted "
+                "one is the largest), the ends of an interval (regression) or a p-value (novelty)");
+  app->add_option_function<std::string>(
+         "--level",
+         [arguments](const std::string& text) {
+           arguments->level = parse_number("--level", text, open_fraction);
+           arguments->level_given = true;
+         },
+         "share of the rows that the intervals of a regression hold [0.9]")
+      ->type_name("SHARE")
+      ->take_last();
   app->add_flag("--json", arguments->json,
                 "print one JSON object; without -o it holds the predictions");
   app->add_flag("--quiet", arguments->quiet, "no summary");
@@ -247,6 +317,7 @@ Verb add_predict(CLI::App& program) {
   arguments->reading.add_to(*app, ReadingOptions::Weights::no);
   app->footer(examples({"maxmargin predict test.svm a9a.model -o labels.txt",
                         "zcat big.csv.gz | maxmargin predict - houses.model > prices.txt",
+                        "maxmargin predict test.svm a9a.model --probability",
                         "maxmargin predict test.svm a9a.model --decision-values"}) +
               "\n" + exit_code_help);
   return {app, [arguments] { return run_predict(*arguments); }};

@@ -34,6 +34,8 @@ Json machine_json(const Model& model, const Machine& machine) {
   }
   object["support_vectors"] = machine.support.size();
   object["bias"] = machine.bias();
+  if (machine.width != 0)
+    object[model.outcome == Outcome::number ? "epsilon" : "margin"] = machine.width;
   object["ended"] = to_string(machine.ended);
   object["iterations"] = machine.iterations;
   put(object, machine.certificate);
@@ -59,6 +61,34 @@ std::string show_certificate(const Certificate& certificate) {
   if (!certificate.mercer)
     text += show_line("", "the kernel is not positive semi-definite: the gap is no bound");
   return text;
+}
+
+Json calibration_json(const Model& model) {
+  const Calibration& calibration = model.calibration;
+  if (calibration.none()) return nullptr;
+  Json object{{"folds", calibration.folds}, {"weight", calibration.weight}};
+  if (model.outcome == Outcome::classes) {
+    object["sigmoids"] = Json::array();
+    for (const PlattSigmoid& sigmoid : calibration.sigmoid)
+      object["sigmoids"].push_back({{"slope", sigmoid.slope}, {"offset", sigmoid.offset}});
+  }
+  if (model.outcome == Outcome::number) object["noise"] = calibration.noise;
+  if (model.outcome != Outcome::classes) object["quantiles"] = calibration.marks;
+  return object;
+}
+
+std::string show_calibration(const Model& model) {
+  const Calibration& calibration = model.calibration;
+  if (calibration.none()) return show_line("calibrated", "no");
+  std::string text;
+  if (model.outcome == Outcome::number) {
+    const auto [lower, upper] = calibration.interval(0.9);
+    text = fmt::format("noise {} (Laplace), 90% of errors from {} to {}",
+                       show_number(calibration.noise), show_number(lower), show_number(upper));
+  } else {
+    text = model.outcome == Outcome::classes ? "sigmoids of the decision values" : "p-values";
+  }
+  return show_line("calibrated", fmt::format("{}, from {} folds", text, calibration.folds));
 }
 
 std::string show_line(std::string_view name, std::string_view value) {

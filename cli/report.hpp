@@ -22,6 +22,10 @@ std::string machine_name(const Model& model, const Machine& machine);
 /// The certificate for people: one aligned line per number.
 std::string show_certificate(const Certificate& certificate);
 
+/// What a model knows of probabilities.
+Json calibration_json(const Model& model);
+std::string show_calibration(const Model& model);
+
 /// "  name       value", aligned with its fellows.
 std::string show_line(std::string_view name, std::string_view value);
 

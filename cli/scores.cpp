@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -64,6 +65,21 @@ void Scores::add(const Dataset& batch, std::size_t row, double predicted) {
   }
 }
 
+void Scores::add_beside(const Dataset& batch, std::size_t row, std::span<const double> beside) {
+  if (!batch.labelled()) return;
+  if (outcome_ == Outcome::classes) {
+    const double number = class_of(batch, row);
+    if (number < 0) return;
+    const double p = beside[static_cast<std::size_t>(number)];
+    beside_ -= std::log(std::max(p, std::numeric_limits<double>::min()));
+  } else if (outcome_ == Outcome::number) {
+    beside_ += beside[0] <= batch.y[row] && batch.y[row] <= beside[1];
+  } else {
+    return;
+  }
+  ++judged_beside_;
+}
+
 double Scores::squared_correlation() const {
   const double scale = moment_pp_ * moment_yy_;
   return scale > 0 ? moment_py_ * moment_py_ / scale : std::numeric_limits<double>::quiet_NaN();
@@ -89,6 +105,9 @@ Json Scores::json() const {
     object["mean_absolute_error"] = absolutes_ / n;
     object["squared_correlation"] = squared_correlation();
   }
+  if (judged_beside_ > 0)
+    object[outcome_ == Outcome::classes ? "log_loss" : "covered"] =
+        beside_ / static_cast<double>(judged_beside_);
   return object;
 }
 
@@ -108,6 +127,10 @@ std::string Scores::summary() const {
                     show_number(squares_ / static_cast<double>(labelled_)),
                     show_number(absolutes_ / static_cast<double>(labelled_)),
                     show_number(squared_correlation()));
+  if (object.contains("log_loss"))
+    text += fmt::format("log loss: {}\n", show_number(object["log_loss"].get<double>()));
+  if (object.contains("covered"))
+    text += fmt::format("within the interval: {:.4g}%\n", 100 * object["covered"].get<double>());
   return text;
 }
 

@@ -16,6 +16,9 @@ class Scores {
   /// `predicted` as of Predictor::predict; `batch` may have no labels.
   void add(const Dataset& batch, std::size_t row, double predicted);
 
+  /// What `predict --probability` writes beside the prediction.
+  void add_beside(const Dataset& batch, std::size_t row, std::span<const double> beside);
+
   Json json() const;
   std::string summary() const;
 
@@ -33,6 +36,8 @@ class Scores {
   std::uint64_t correct_ = 0, novel_ = 0;
   std::uint64_t normal_labels_ = 0, novel_labels_ = 0;  // labels 1 and -1 of one-class data
   double squares_ = 0, absolutes_ = 0;
+  std::uint64_t judged_beside_ = 0;
+  double beside_ = 0;  // summed: log loss of classes; rows within their interval
   // Running means and co-moments of prediction and label, stable for any size of the values.
   double mean_p_ = 0, mean_y_ = 0, moment_pp_ = 0, moment_yy_ = 0, moment_py_ = 0;
 };

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "cli/exit_codes.hpp"
@@ -16,6 +18,7 @@
 #include "maxmargin/base/buffer.hpp"
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/model/file.hpp"
+#include "maxmargin/train/cross_validate.hpp"
 
 namespace maxmargin::cli {
 namespace {
@@ -28,8 +31,9 @@ struct ReadData {
   bool counts_from_zero = false;
 };
 
-Trained train_watched(Dataset data, const TrainArguments& arguments, const TrainOptions& options,
-                      const Threads& threads) {
+/// `work(observer)` with a progress line and Ctrl-C.
+template <class Work>
+auto watched(const TrainArguments& arguments, const TrainOptions& options, Work&& work) {
   const StopRequest stop;
   ProgressLine line(
       options.stop, stop,
@@ -38,7 +42,7 @@ Trained train_watched(Dataset data, const TrainArguments& arguments, const Train
     line.update(progress);
     return stop.made() ? Control::cancel : Control::proceed;
   };
-  return naming(arguments.data, [&] { return train(std::move(data), options, threads, observer); });
+  return naming(arguments.data, [&] { return work(observer); });
 }
 
 Json train_json(const TrainArguments& arguments, const ReadData& read, const TrainOptions& options,
@@ -62,6 +66,10 @@ Json train_json(const TrainArguments& arguments, const ReadData& read, const Tra
   object["seconds"] = {{"read", read.seconds},
                        {"train", trained.train_seconds},
                        {"certify", trained.certify_seconds}};
+  if (!model.calibration.none()) {
+    object["seconds"]["calibrate"] = trained.calibrate_seconds;
+    object["calibration"] = calibration_json(model);
+  }
   object["peak_memory_bytes"] = peak_memory_bytes();
   object["model"] = arguments.model;
   object["digest"] = digest(model);
@@ -73,15 +81,19 @@ Json train_json(const TrainArguments& arguments, const ReadData& read, const Tra
   return object;
 }
 
+std::string show_contents(const ReadData& read, const std::vector<std::string>& classes) {
+  std::string contents =
+      fmt::format("{}, {}", show_counted(read.rows, "row"), show_counted(read.features, "feature"));
+  if (!classes.empty())
+    contents +=
+        fmt::format(", {} ({})", show_counted(classes.size(), "class"), show_names(classes));
+  return contents + fmt::format(", {:.3g}% non-zero", 100 * read.density);
+}
+
 std::string train_summary(const TrainArguments& arguments, const ReadData& read,
                           const Trained& trained, const Stop& stop, int threads) {
   const Model& model = trained.model;
-  std::string contents =
-      fmt::format("{}, {}", show_counted(read.rows, "row"), show_counted(read.features, "feature"));
-  if (!model.classes.empty())
-    contents += fmt::format(", {} ({})", show_counted(model.classes.size(), "class"),
-                            show_names(model.classes));
-  contents += fmt::format(", {:.3g}% non-zero", 100 * read.density);
+  std::string contents = show_contents(read, model.classes);
   if (trained.merged_rows > 0)
     contents += fmt::format(", {} merged", show_counted(trained.merged_rows, "equal row"));
 
@@ -97,20 +109,96 @@ std::string train_summary(const TrainArguments& arguments, const ReadData& read,
   if (trained.ended != Ended::converged)
     text += show_line(
         "", fmt::format("asked for: KKT {:.3g}, relative gap {:.3g}", stop.kkt, stop.relative_gap));
+  if (model.machines.size() == 1 && model.machines[0].width != 0)
+    text += show_line(model.outcome == Outcome::number ? "epsilon" : "margin",
+                      show_number(model.machines[0].width));
   text += show_line("support", show_counted(model.support.count(), "vector"));
+  const std::string calibrating =
+      model.calibration.none()
+          ? ""
+          : fmt::format(", {} calibrate", show_seconds(trained.calibrate_seconds));
+  if (!model.calibration.none()) text += show_calibration(model);
   text +=
-      show_line("time", fmt::format("{} read, {} train, {} certify, {}", show_seconds(read.seconds),
-                                    show_seconds(trained.train_seconds),
-                                    show_seconds(trained.certify_seconds),
+      show_line("time", fmt::format("{} read, {} train, {} certify{}, {}",
+                                    show_seconds(read.seconds), show_seconds(trained.train_seconds),
+                                    show_seconds(trained.certify_seconds), calibrating,
                                     show_counted(static_cast<std::uint64_t>(threads), "thread")));
   text += show_line("memory", show_bytes(peak_memory_bytes()) + " at most");
   text += show_line("model", fmt::format("{} (digest {})", arguments.model, digest(model)));
   return text;
 }
 
+void put_scores(Json& object, const CrossValidated& result) {
+  switch (result.outcome) {
+    case Outcome::classes:
+      object["accuracy"] = result.accuracy;
+      break;
+    case Outcome::number:
+      object["mean_squared_error"] = result.mean_squared_error;
+      object["mean_absolute_error"] = result.mean_absolute_error;
+      object["squared_correlation"] = result.squared_correlation;
+      break;
+    case Outcome::novelty:
+      object["novel_share"] = result.novel_share;
+      if (!std::isnan(result.accuracy)) object["accuracy"] = result.accuracy;
+      break;
+  }
+}
+
+std::string show_scores(const CrossValidated& result) {
+  Json scores;
+  put_scores(scores, result);
+  std::string text;
+  for (const auto& [name, value] : scores.items()) {
+    std::string words = name;
+    std::ranges::replace(words, '_', ' ');
+    const bool share = name == "accuracy" || name == "novel_share";
+    const double number = value.get<double>();
+    text += share ? fmt::format("{}: {:.4f}%\n", words, 100 * number)
+                  : fmt::format("{}: {}\n", words, show_number(number));
+  }
+  return text;
+}
+
+int run_cross_validation(const TrainArguments& arguments, Dataset data, const ReadData& read,
+                         const TrainOptions& options, const Threads& threads) {
+  const CrossValidated result = watched(arguments, options, [&](const Observer& observer) {
+    return cross_validate(std::move(data), options, arguments.cross_validation, threads, observer);
+  });
+  if (arguments.json) {
+    Json object{{"rows", read.rows},
+                {"features", read.features},
+                {"classes", result.classes.size()},
+                {"task", name_of(options.task)},
+                {"kernel", kernel_json(options.kernel)},
+                {"folds", result.folds.count},
+                {"seed", options.seed},
+                {"ended", to_string(result.ended)},
+                {"iterations", result.iterations}};
+    put_scores(object, result);
+    object["seconds"] = {{"read", read.seconds}, {"cross_validate", result.seconds}};
+    object["peak_memory_bytes"] = peak_memory_bytes();
+    print_json(object);
+  } else if (arguments.quiet) {
+    print(show_scores(result));
+  } else {
+    std::string text = show_line("read", show_contents(read, result.classes));
+    text += show_line("kernel", show_kernel(options.kernel));
+    text += show_line(
+        "ended", fmt::format("{} after {} of {} folds", to_string(result.ended),
+                             show_counted(result.iterations, "iteration"), result.folds.count));
+    text += show_line(
+        "time", fmt::format("{} read, {} cross-validate, {}", show_seconds(read.seconds),
+                            show_seconds(result.seconds),
+                            show_counted(static_cast<std::uint64_t>(threads.count()), "thread")));
+    print(text + show_scores(result));
+  }
+  return exit_code(result.ended);
+}
+
 int run_train(TrainArguments& arguments) {
   arguments.check();
-  require_writable(arguments.model);
+  if (!arguments.model.empty()) require_writable(arguments.model);
   const Threads threads(arguments.threads);
 
   const Stopwatch watch;
@@ -126,7 +214,11 @@ int run_train(TrainArguments& arguments) {
   if (!options.scaling && !arguments.quiet && !std::holds_alternative<Precomputed>(options.kernel))
     if (const std::string advice = scale_warning(data); !advice.empty()) warn(advice);
 
-  Trained trained = train_watched(std::move(data), arguments, options, threads);
+  if (arguments.cross_validation > 0)
+    return run_cross_validation(arguments, std::move(data), read, options, threads);
+  Trained trained = watched(arguments, options, [&](const Observer& observer) {
+    return train(std::move(data), options, threads, observer);
+  });
   for (auto& each : arguments.remembered(read.counts_from_zero))
     trained.model.options.push_back(std::move(each));
   save(trained.model, arguments.model);
@@ -147,6 +239,8 @@ Verb add_train(CLI::App& program) {
   arguments->add_to(*app);
   app->footer(examples({"maxmargin train a9a.svm -o a9a.model --cost 1 --gamma 0.008",
                         "maxmargin train houses.csv --label price --task svr --epsilon 0.2 --scale",
+                        "maxmargin train a9a.svm --gamma 0.008 --cross-validate 5 --seed 1",
+                        "maxmargin train a9a.svm -o a9a.model --gamma 0.008 --probability",
                         "maxmargin train big.svm.zst --memory 8G --time-limit 10m --json"}) +
               "\n" + exit_code_help);
   return {app, [arguments] { return run_train(*arguments); }};

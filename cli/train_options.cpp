@@ -10,6 +10,8 @@
 namespace maxmargin::cli {
 namespace {
 
+constexpr std::uint64_t most_folds = 1'000'000'000;
+
 /// A class name as models write it: "+1" and "1.0" are "1".
 std::string canonical_label(const std::string& text) {
   const char* begin = text.data() + (text.starts_with('+') ? 1 : 0);
@@ -51,7 +53,8 @@ void TrainArguments::add_task(CLI::App& app) {
   app.add_option("--task", task_, help + "\n[svc]")->type_name("NAME")->take_last()->group("Task");
   task_fields_.add_to(app, "Task");
   app.add_option("--multiclass", multiclass_,
-                 "several classes: ovo, one machine per pair; ovr, one per class (svc) [ovo]")
+                 "several classes: ovo, one machine per pair; ovr, one per class (svc) "
+                 "[ovo]")
       ->type_name("ovo|ovr")
       ->take_last()
       ->group("Task");
@@ -66,6 +69,22 @@ void TrainArguments::add_task(CLI::App& app) {
                "[0,1]), deviation (mean 0, deviation 1) or maximum (by the largest absolute value; "
                "keeps sparse data sparse); plain --scale: range, for sparse data maximum")
       ->option_text("[=KIND]")
+      ->group("Task");
+  app.add_flag("--probability{5}", probability_text_,
+               "learn from N-fold cross-validation what 'predict --probability' needs: class "
+               "probabilities, intervals of a regression, p-values of novelty; plain "
+               "--probability: 5 folds")
+      ->option_text("[=N]")
+      ->group("Task");
+  app.add_option_function<std::string>(
+         "--cross-validate",
+         [this](const std::string& text) {
+           cross_validation =
+               static_cast<int>(parse_count("--cross-validate", text, 2, most_folds));
+         },
+         "train no model; tell how well N stratified folds are predicted by the others")
+      ->type_name("N")
+      ->take_last()
       ->group("Task");
 }
 
@@ -114,6 +133,14 @@ void TrainArguments::add_machine(CLI::App& app) {
 
 void TrainArguments::check() {
   const Task task = task_fields_.make(task_);
+  if (!probability_text_.empty())
+    probability_folds_ =
+        static_cast<int>(parse_count("--probability", probability_text_, 2, most_folds));
+  if (cross_validation > 0 && (probability_folds_ > 0 || !model.empty()))
+    throw Error(Fault::usage,
+                fmt::format("{} has no effect with --cross-validate, which writes no model",
+                            model.empty() ? "--probability" : "-o"),
+                "give one of them");
   if (std::holds_alternative<Precomputed>(kernel_.check()) && !scale_.empty())
     throw Error(Fault::usage, "--scale would spoil a precomputed kernel matrix", "leave it out");
   reading_.make();
@@ -128,9 +155,10 @@ void TrainArguments::check() {
   if (!scale_.empty() && scale_ != "auto" && !scaling_kind(scale_))
     throw Error(Fault::usage, fmt::format("--scale: unknown kind '{}'", scale_),
                 suggestion(scale_, {"range", "unit", "deviation", "maximum"}));
-  if (const Svc* svc = std::get_if<Svc>(&task)) {
-    if (svc->hard_margin && task_fields_.given("cost"))
-      throw Error(Fault::usage, "--cost has no effect with --hard-margin", "give one of them");
+  const Svc* svc = std::get_if<Svc>(&task);
+  if (svc != nullptr && svc->hard_margin && task_fields_.given("cost"))
+    throw Error(Fault::usage, "--cost has no effect with --hard-margin", "give one of them");
+  if (outcome_of(task) == Outcome::classes) {
     for (const std::string& text : class_weights_)
       if (text != "balanced") class_weight(text);
   } else if (!multiclass_.empty() || !class_weights_.empty()) {
@@ -139,6 +167,7 @@ void TrainArguments::check() {
                             multiclass_.empty() ? "--class-weight" : "--multiclass", task_),
                 "leave it out, or use task svc");
   }
+  if (cross_validation > 0) return;
   if (model.empty() && data == "-")
     throw Error(Fault::usage, "standard input has no name to derive the model's from",
                 "add -o MODEL");
@@ -147,7 +176,7 @@ void TrainArguments::check() {
 
 ReadOptions TrainArguments::read_options() const {
   ReadOptions options = reading_.make();
-  if (std::holds_alternative<Svr>(task_fields_.make(task_)) && options.labels == LabelKind::any)
+  if (outcome_of(task_fields_.make(task_)) == Outcome::number && options.labels == LabelKind::any)
     options.labels = LabelKind::number;
   return options;
 }
@@ -161,20 +190,26 @@ std::optional<ScalingKind> TrainArguments::scaling(const Rows& rows) const {
 TrainOptions TrainArguments::options(const Dataset& read) const {
   TrainOptions options;
   options.task = task_fields_.make(task_);
-  if (Svc* svc = std::get_if<Svc>(&options.task)) {
-    if (multiclass_ == "ovr") svc->multiclass = Multiclass::one_vs_rest;
-    if (!class_weights_.empty()) set_class_weights(*svc, read);
-  }
+  std::visit(
+      [&](auto& task) {
+        if constexpr (requires { task.class_weights; }) {
+          if (multiclass_ == "ovr") task.multiclass = Multiclass::one_vs_rest;
+          if (!class_weights_.empty()) task.class_weights = factors_of_classes(read);
+        }
+      },
+      options.task);
   options.scaling = scaling(read.x);
   options.kernel = kernel_.make(read.x, options.scaling);
   options.stop = stop_;
   options.solver = solver_;
   options.memory_bytes = memory_;
   options.seed = seed_;
+  options.probability_folds = probability_folds_;
   return options;
 }
 
-void TrainArguments::set_class_weights(Svc& svc, const Dataset& read) const {
+std::vector<std::pair<std::string, double>> TrainArguments::factors_of_classes(
+    const Dataset& read) const {
   const Classes classes = classes_of(read);
   std::vector<double> factor(classes.names.size(), 1);
   for (const std::string& text : class_weights_) {
@@ -200,8 +235,10 @@ void TrainArguments::set_class_weights(Svc& svc, const Dataset& read) const {
                   suggestion(label, classes.names));
     factor[static_cast<std::size_t>(found - classes.names.begin())] *= given;
   }
+  std::vector<std::pair<std::string, double>> factors;
   for (std::size_t k = 0; k < factor.size(); ++k)
-    if (factor[k] != 1) svc.class_weights.emplace_back(classes.names[k], factor[k]);
+    if (factor[k] != 1) factors.emplace_back(classes.names[k], factor[k]);
+  return factors;
 }
 
 std::vector<std::pair<std::string, std::string>> TrainArguments::remembered(

@@ -27,6 +27,7 @@ class TrainArguments {
   std::string data, model;
   int threads = 0;
   bool json = false, quiet = false;
+  int cross_validation = 0;  ///< folds; 0: train a model
 
   std::optional<ScalingKind> scaling(const Rows& rows) const;
 
@@ -34,7 +35,7 @@ class TrainArguments {
   void add_task(CLI::App& app);
   void add_stopping(CLI::App& app);
   void add_machine(CLI::App& app);
-  void set_class_weights(Svc& svc, const Dataset& data) const;
+  std::vector<std::pair<std::string, double>> factors_of_classes(const Dataset& data) const;
 
   ComponentOptions<Task> task_fields_{"task"};
   KernelOptions kernel_;
@@ -44,6 +45,8 @@ class TrainArguments {
   std::string multiclass_;
   std::vector<std::string> class_weights_;
   std::string scale_;
+  std::string probability_text_;
+  int probability_folds_ = 0;
   Stop stop_;
   std::uint64_t memory_ = 0;
   std::uint64_t seed_ = 0;

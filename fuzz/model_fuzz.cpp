@@ -1,6 +1,7 @@
 // Loads the input as a model file. The checksum is made to fit first: otherwise hardly any input
 // would get past it. What loads must predict and come back the same from its own bytes.
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -35,7 +36,14 @@ void predict_one(const Model& model, const Threads& threads) {
     for (std::size_t j = 0; j < some; ++j) features.push_back(static_cast<Index>(j));
     row.append(features, std::vector<double>(some, 0.5));
     const Features prepared = predictor.prepared(row);
-    predictor.predict(predictor.decision_values(prepared, threads));
+    const std::vector<double> f = predictor.decision_values(prepared, threads);
+    const double predicted = predictor.predict(f);
+    if (model.calibration.none()) return;
+    model.calibration.p_value(f[0]);
+    model.calibration.interval(0.9);
+    if (model.outcome != Outcome::classes || model.classes.size() > most_features) return;
+    const std::vector<double> p = predictor.probabilities(f);
+    require(std::ranges::max_element(p) - p.begin() == static_cast<std::ptrdiff_t>(predicted));
   } catch (const Error&) {
     // A kernel may not accept the data, or be without its function.
   }

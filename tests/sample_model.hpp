@@ -80,6 +80,21 @@ inline Model classifier(const Kernel& kernel, std::size_t classes, Multiclass mu
   return model;
 }
 
+/// What a model needs to give probabilities, made up.
+inline void calibrate(Model& model, std::uint64_t seed = 2) {
+  Rng rng(seed);
+  Calibration& calibration = model.calibration;
+  calibration.folds = 5;
+  calibration.weight = static_cast<double>(model.rows);
+  if (model.outcome == Outcome::classes) {
+    for (std::size_t m = 0; m < model.machines.size(); ++m)
+      calibration.sigmoid.push_back({rng.normal(), rng.normal()});
+    return;
+  }
+  calibration.noise = rng.uniform();
+  for (int k = -10; k <= 10; ++k) calibration.marks.push_back(k + 0.9 * rng.uniform());
+}
+
 /// One decision function for regression or novelty.
 inline Model single(const Kernel& kernel, Outcome outcome, Storage storage) {
   Model model = classifier(kernel, 2, Multiclass::one_vs_one, storage);

@@ -26,7 +26,8 @@ struct Certified {
   double seconds = 0;  ///< that the certificate took
 };
 
-/// h = Q~a + A'lambda; chooses lambda to make the primal smallest (one equality row: exactly).
+/// h = Q~a + A'lambda; chooses lambda to make the primal smallest (exactly, where no variable
+/// stands in two equality rows).
 Certified certify(const DualQp& qp, Solution solution, Precision precision, const Threads& threads);
 
 /// What the rounding of float kernel values is expected to change: f, and the objectives.

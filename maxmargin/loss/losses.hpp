@@ -5,11 +5,15 @@
 #include "maxmargin/loss/epsilon_insensitive.hpp"
 #include "maxmargin/loss/hinge.hpp"
 #include "maxmargin/loss/novelty.hpp"
+#include "maxmargin/loss/nu_margin.hpp"
+#include "maxmargin/loss/nu_tube.hpp"
 
 namespace maxmargin {
 
 /// The list of losses. Each is `blocks(y, cost)`, from which everything else follows, and
-/// `value(y, f, cost)`, against which the blocks are tested.
-using Loss = std::variant<Hinge, EpsilonInsensitive, Novelty>;
+/// `value(y, f, cost)`, against which the blocks are tested. A loss with a `nu` says what the
+/// variables sum to: nu times all costs; or, if it has `by_side`, half of that for those of each
+/// sign.
+using Loss = std::variant<Hinge, EpsilonInsensitive, Novelty, NuMargin, NuTube>;
 
 }  // namespace maxmargin

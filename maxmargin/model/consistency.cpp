@@ -33,6 +33,7 @@ class Checker {
       check_sides(machine);
     }
     check_machines();
+    check_calibration();
   }
 
  private:
@@ -89,7 +90,8 @@ class Checker {
   void check_coefficients(const Machine& machine) const {
     demand(machine.support.size() == machine.coefficient.size(),
            "support vectors and coefficients differ in count");
-    demand(all_finite(machine.coefficient) && all_finite(machine.lambda),
+    demand(all_finite(machine.coefficient) && all_finite(machine.lambda) &&
+               std::isfinite(machine.width),
            "a coefficient is not a finite number");
     demand(machine.lambda.size() <= 1, "it has unpenalised functions besides the bias");
     demand(std::ranges::is_sorted(machine.support, std::ranges::less_equal{}) &&
@@ -129,6 +131,22 @@ class Checker {
     std::ranges::sort(sides);
     demand(std::ranges::adjacent_find(sides) == sides.end(),
            "two decision functions speak for the same classes");
+  }
+
+  void check_calibration() const {
+    const Calibration& calibration = model_.calibration;
+    if (calibration.none()) return;
+    const std::size_t sigmoids =
+        model_.outcome == Outcome::classes ? model_.machines.size() : std::size_t{0};
+    demand(calibration.folds > 0 && calibration.sigmoid.size() == sigmoids,
+           "its probabilities do not fit its decision functions");
+    for (const PlattSigmoid& sigmoid : calibration.sigmoid)
+      demand(std::isfinite(sigmoid.slope) && std::isfinite(sigmoid.offset),
+             "a probability has no finite parameters");
+    demand(std::isfinite(calibration.noise) && calibration.noise >= 0 &&
+               std::isfinite(calibration.weight) && calibration.weight >= 0 &&
+               all_finite(calibration.marks) && std::ranges::is_sorted(calibration.marks),
+           "its quantiles are not increasing finite numbers");
   }
 
   const Model& model_;

@@ -69,6 +69,15 @@ std::string digest(const Model& model) {
   all.add(model.classes);
   all.add(model.scaling.offset);
   all.add(model.scaling.factor);
+  if (!model.calibration.none()) {
+    all.add(model.calibration.weight);
+    all.add(model.calibration.noise);
+    all.add(model.calibration.marks);
+    for (const PlattSigmoid& sigmoid : model.calibration.sigmoid) {
+      all.add(sigmoid.slope);
+      all.add(sigmoid.offset);
+    }
+  }
   return all.hex();
 }
 

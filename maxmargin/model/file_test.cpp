@@ -153,6 +153,49 @@ TEST(ModelFile, EveryMemberComesBack) {
   }
 }
 
+TEST(ModelFile, WhatNuChoseAndProbabilitiesComeBack) {
+  Model classes = sample::classifier(Rbf{}, 3, Multiclass::one_vs_one, Storage::dense_float);
+  const std::string before = digest(classes);
+  classes.machines[1].width = 1.0 / 3;
+  EXPECT_EQ(digest(classes), before);
+  sample::calibrate(classes);
+  EXPECT_NE(digest(classes), before);
+  Model number = sample::single(Rbf{}, Outcome::number, Storage::sparse_double);
+  number.machines[0].width = 1e-300;
+  sample::calibrate(number);
+  for (const Model* model : {&classes, &number}) {
+    const Model back = from_bytes(bytes_of(to_bytes(*model)), "m");
+    expect_same(*model, back);
+    EXPECT_EQ(back.calibration.folds, 5);
+    EXPECT_EQ(back.calibration.weight, model->calibration.weight);
+    EXPECT_EQ(back.calibration.noise, model->calibration.noise);
+    EXPECT_EQ(back.calibration.marks, model->calibration.marks);
+    EXPECT_EQ(back.calibration.sigmoid, model->calibration.sigmoid);
+    for (std::size_t m = 0; m < model->machines.size(); ++m)
+      EXPECT_EQ(back.machines[m].width, model->machines[m].width);
+  }
+}
+
+TEST(ModelFile, ProbabilitiesThatDoNotFitAreRefused) {
+  Model model = sample::classifier(Rbf{}, 3, Multiclass::one_vs_one, Storage::dense_float);
+  sample::calibrate(model);
+  model.calibration.sigmoid[2].slope = infinity;
+  EXPECT_THROW(to_bytes(model), Error);
+  model.calibration.sigmoid.pop_back();
+  EXPECT_THROW(to_bytes(model), Error);
+  Model number = sample::single(Rbf{}, Outcome::number, Storage::dense_float);
+  sample::calibrate(number);
+  number.calibration.marks[0] = 5;
+  EXPECT_THROW(to_bytes(number), Error);
+  number.calibration.marks.clear();
+  number.calibration.noise = -1;
+  EXPECT_THROW(to_bytes(number), Error);
+  number.calibration.noise = 0;
+  EXPECT_NO_THROW(to_bytes(number));
+  number.machines[0].width = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW(to_bytes(number), Error);
+}
+
 TEST(ModelFile, AModelWithoutSupportVectorsComesBack) {
   Model model;
   model.outcome = Outcome::number;
@@ -187,8 +230,9 @@ TEST(ModelFile, SignedDamageGivesAModelOrAnError) {
   Rng rng(5);
   std::size_t loaded = 0;
   for (const Storage storage : sample::all_storage) {
-    const std::string bytes =
-        to_bytes(sample::classifier(DistanceRbf{}, 3, Multiclass::one_vs_one, storage));
+    Model whole = sample::classifier(DistanceRbf{}, 3, Multiclass::one_vs_one, storage);
+    if (storage == Storage::dense_float) sample::calibrate(whole);
+    const std::string bytes = to_bytes(whole);
     for (int trial = 0; trial < 2000; ++trial) {
       std::string changed = bytes;
       for (std::uint64_t n = rng.below(3) + 1; n > 0; --n) {

@@ -74,6 +74,8 @@ Json machines_json(const Model& model) {
     json[field.name] =
         column(model, [&](const Machine& m) { return number_json(m.certificate.*field.member); });
   json["mercer"] = column(model, [](const Machine& m) { return m.certificate.mercer; });
+  if (std::ranges::any_of(model.machines, [](const Machine& m) { return m.width != 0; }))
+    json["width"] = column(model, [](const Machine& m) { return number_json(m.width); });
   return json;
 }
 
@@ -104,6 +106,41 @@ void take_machines(const Taken& json, ModelHeader& header) {
       machines[i].certificate.*field.member = v.number();
     });
   each("mercer", [&](std::size_t i, const Taken& v) { machines[i].certificate.mercer = v.yes(); });
+  if (json.has("width"))
+    each("width", [&](std::size_t i, const Taken& v) { machines[i].width = v.number(); });
+}
+
+template <class List, class Get>
+Json numbers_json(const List& list, Get&& get) {
+  Json numbers = Json::array();
+  for (const auto& each : list) numbers.push_back(number_json(get(each)));
+  return numbers;
+}
+
+Json calibration_json(const Calibration& calibration) {
+  return {
+      {"folds", calibration.folds},
+      {"weight", number_json(calibration.weight)},
+      {"slope", numbers_json(calibration.sigmoid, [](const PlattSigmoid& s) { return s.slope; })},
+      {"offset", numbers_json(calibration.sigmoid, [](const PlattSigmoid& s) { return s.offset; })},
+      {"noise", number_json(calibration.noise)},
+      {"marks", numbers_json(calibration.marks, [](double mark) { return mark; })}};
+}
+
+Calibration take_calibration(const Taken& json) {
+  Calibration calibration;
+  calibration.folds = json["folds"].whole();
+  calibration.weight = json["weight"].number();
+  calibration.sigmoid.resize(json["slope"].array_size());
+  take_column(json, "slope", calibration.sigmoid.size(),
+              [&](std::size_t i, const Taken& v) { calibration.sigmoid[i].slope = v.number(); });
+  take_column(json, "offset", calibration.sigmoid.size(),
+              [&](std::size_t i, const Taken& v) { calibration.sigmoid[i].offset = v.number(); });
+  calibration.noise = json["noise"].number();
+  calibration.marks.resize(json["marks"].array_size());
+  take_column(json, "marks", calibration.marks.size(),
+              [&](std::size_t i, const Taken& v) { calibration.marks[i] = v.number(); });
+  return calibration;
 }
 
 Json sections_json(const SectionSizes& sizes) {
@@ -153,6 +190,7 @@ Json model_json(const Model& model) {
   json["scaled_features"] = sizes.scaled;
   json["support"] = support_json(sizes);
   json["machines"] = machines_json(model);
+  if (!model.calibration.none()) json["calibration"] = calibration_json(model.calibration);
   json["sections"] = sections_json(sizes);
   json["numeric_classes"] = model.numeric_classes;
   json["classes"] = texts_json(model.classes);
@@ -164,7 +202,8 @@ std::string by_lines(const Json& object, const std::string& indent) {
   std::string text = "{\n";
   for (const auto& [key, value] : object.items()) {
     text += indent + " " + Json(key).dump() + ": ";
-    text += key == "machines" ? by_lines(value, indent + " ") : value.dump();
+    text +=
+        key == "machines" || key == "calibration" ? by_lines(value, indent + " ") : value.dump();
     text += ",\n";
   }
   text.erase(text.size() - 2, 1);
@@ -276,6 +315,7 @@ ModelHeader read_header(const std::string& text, std::uint64_t most_bytes,
   header.sizes.scaled = top["scaled_features"].count();
   take_support(top["support"], header.sizes);
   take_machines(top["machines"], header);
+  if (top.has("calibration")) model.calibration = take_calibration(top["calibration"]);
   model.numeric_classes = top["numeric_classes"].yes();
   model.classes = take_texts(top["classes"]);
   model.feature_names = take_texts(top["feature_names"]);

@@ -29,6 +29,8 @@ class Taken {
   Taken(const Json& value, const std::string& file) : value_(value), file_(file) {}
 
   Taken operator[](const char* key) const;
+  /// Whether an object has a member, one that older files lack.
+  bool has(const char* key) const { return value_.is_object() && value_.contains(key); }
   Taken operator[](std::size_t position) const { return {value_[position], file_}; }
   std::size_t array_size() const;
 

@@ -10,6 +10,7 @@
 #include "maxmargin/data/dataset.hpp"
 #include "maxmargin/data/scaling.hpp"
 #include "maxmargin/kernel/kernels.hpp"
+#include "maxmargin/model/probability.hpp"
 
 namespace maxmargin {
 
@@ -28,6 +29,9 @@ struct Machine {
   std::vector<Index> support;  ///< increasing positions in Model::support
   std::vector<double> coefficient;
   std::vector<double> lambda;  ///< of the unpenalised functions; the first is the bias
+  /// What nu has chosen, 0 without one: half the tube's width, epsilon (nu-SVR), or the margin rho
+  /// that coefficients and bias have been divided by where it is positive (nu-SVC).
+  double width = 0;
   Ended ended = Ended::stalled;
   std::uint64_t iterations = 0;
   Certificate certificate;
@@ -47,7 +51,8 @@ struct Model {
   std::vector<std::string> classes;        ///< names; numbers as their shortest text
   bool numeric_classes = true;
   std::vector<std::string> feature_names;
-  Scaling scaling;  ///< empty factor: none
+  Scaling scaling;          ///< empty factor: none
+  Calibration calibration;  ///< for probabilities; may be none
   /// How it was trained: option names and values as on the command line, the task's own fields
   /// ("task", "cost", "epsilon", "nu", "class-weight -1" ...) among them.
   std::vector<std::pair<std::string, std::string>> options;

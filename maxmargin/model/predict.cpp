@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -356,6 +357,66 @@ double Predictor::predict(std::span<const double> decision_values) const {
   if (model_.machines.size() == 1) return by_sign(model_.machines[0], decision_values[0]);
   return model_.multiclass == Multiclass::one_vs_one ? by_votes(model_, decision_values)
                                                      : by_largest(model_, decision_values);
+}
+
+namespace {
+
+/// Estimates of every pair, coupled. Classes that no machine knows have probability 0.
+std::vector<double> by_pairs(const Model& model, std::span<const double> values) {
+  constexpr double least = 1e-7;  // no pair is ever certain
+  std::vector<std::size_t> place(model.classes.size(), 0), known;
+  for (const Machine& machine : model.machines)
+    for (const int side : {machine.positive, machine.negative})
+      place[static_cast<std::size_t>(side)] = 1;
+  for (std::size_t c = 0; c < place.size(); ++c)
+    if (place[c] == 1) {
+      place[c] = known.size();
+      known.push_back(c);
+    }
+  const std::size_t k = known.size();
+  std::vector<double> pairwise(k * k, 0.5);
+  for (std::size_t m = 0; m < values.size(); ++m) {
+    const std::size_t i = place[static_cast<std::size_t>(model.machines[m].positive)];
+    const std::size_t j = place[static_cast<std::size_t>(model.machines[m].negative)];
+    const double r = std::clamp(model.calibration.sigmoid[m](values[m]), least, 1 - least);
+    pairwise[i * k + j] = r;
+    pairwise[j * k + i] = 1 - r;
+  }
+  const std::vector<double> coupled = couple(pairwise, k);
+  std::vector<double> result(model.classes.size(), 0.0);
+  for (std::size_t c = 0; c < k; ++c) result[known[c]] = coupled[c];
+  return result;
+}
+
+std::vector<double> against_the_rest(const Model& model, std::span<const double> values) {
+  std::vector<double> result(model.classes.size(), 0.0);
+  double sum = 0;
+  for (std::size_t m = 0; m < values.size(); ++m)
+    sum += result[static_cast<std::size_t>(model.machines[m].positive)] =
+        std::max(model.calibration.sigmoid[m](values[m]), std::numeric_limits<double>::min());
+  for (double& each : result) each /= sum;
+  return result;
+}
+
+}  // namespace
+
+std::vector<double> Predictor::probabilities(std::span<const double> decision_values) const {
+  if (model_.outcome != Outcome::classes || model_.calibration.none())
+    throw Error(Fault::usage, "this model has no probabilities", "train it with --probability");
+  const Machine& first = model_.machines[0];
+  std::vector<double> result;
+  if (model_.machines.size() == 1) {
+    const double p = model_.calibration.sigmoid[0](decision_values[0]);
+    result.assign(model_.classes.size(), 0.0);
+    result[static_cast<std::size_t>(first.positive)] = p;
+    result[static_cast<std::size_t>(by_sign(first, -1))] = 1 - p;
+  } else {
+    result = model_.multiclass == Multiclass::one_vs_one
+                 ? by_pairs(model_, decision_values)
+                 : against_the_rest(model_, decision_values);
+  }
+  favour(static_cast<std::size_t>(predict(decision_values)), result);
+  return result;
 }
 
 }  // namespace maxmargin

@@ -27,6 +27,10 @@ class Predictor {
   /// or +1 / -1 (novelty). One-vs-one counts votes and breaks ties by the sum of margins.
   double predict(std::span<const double> decision_values) const;
 
+  /// The probability of each class for the decision values of one row; that of the class predict()
+  /// gives is strictly the largest. Error unless the model is one of classes with a calibration.
+  std::vector<double> probabilities(std::span<const double> decision_values) const;
+
   /// A copy of rows with the model's features, scaled as it was trained when it has a scaling.
   /// Features that the model does not know: sparse rows keep them where there is no scaling, since
   /// they count in a distance; otherwise they must be zero, else Error. Sparse rows may have fewer

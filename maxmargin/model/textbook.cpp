@@ -7,11 +7,6 @@
 namespace maxmargin {
 namespace {
 
-// A dual variable this near to a bound, relative to the length of its interval, is at the bound.
-constexpr double at_bound = 1e-9;
-// The error of a float kernel value, relative to the largest.
-constexpr double float_error = 1e-7;
-
 [[noreturn]] void throw_option(const std::string& what) {
   throw Error(Fault::data, "the options in this model " + what,
               "verify models that `maxmargin train` wrote");
@@ -152,6 +147,9 @@ class Examiner {
       case Formulation::Kind::one_class:
         add_hinge(row.weight, -f);  // rho - g, rho = -bias
         break;
+      case Formulation::Kind::nu_svc:
+      case Formulation::Kind::nu_svr:
+        break;  // see examine_nu
     }
   }
 
@@ -170,6 +168,9 @@ class Examiner {
         case Formulation::Kind::one_class:
           point.add_interval(0, 0, row.weight, 0);
           break;
+        case Formulation::Kind::nu_svc:
+        case Formulation::Kind::nu_svr:
+          break;  // see examine_nu
       }
       if (row.target != rows[0].target) result_.shared = true;
     }
@@ -254,8 +255,13 @@ Formulation formulation_of(const Model& model) {
     if (!options.contains(name)) throw_option("do not state " + std::string(name));
     number(name, into);
   };
-  if (task == "svc") {
-    needed("cost", stated.cost);
+  if (task == "svc" || task == "nu-svc") {
+    if (task == "svc") {
+      needed("cost", stated.cost);
+    } else {
+      stated.kind = Formulation::Kind::nu_svc;
+      needed("nu", stated.nu);
+    }
     stated.hard_margin = options["hard-margin"] == "true";
     constexpr std::string_view prefix = "class-weight ";
     for (const auto& [name, value] : options)
@@ -267,6 +273,10 @@ Formulation formulation_of(const Model& model) {
     needed("epsilon", stated.epsilon);
     number("over", stated.over);
     number("under", stated.under);
+  } else if (task == "nu-svr") {
+    stated.kind = Formulation::Kind::nu_svr;
+    needed("cost", stated.cost);
+    needed("nu", stated.nu);
   } else if (task == "one-class") {
     stated.kind = Formulation::Kind::one_class;
     needed("nu", stated.nu);
@@ -276,9 +286,12 @@ Formulation formulation_of(const Model& model) {
   return stated;
 }
 
-Examined examine(const Formulation& formulation, std::vector<SeenRow> rows,
-                 const std::map<Index, double>& beta, const double* bias, double largest_kernel) {
-  return Examiner(formulation, beta, bias, largest_kernel).run(std::move(rows));
+Examined examine(const Formulation& formulation, std::vector<SeenRow> rows, const Claimed& claimed,
+                 double largest_kernel) {
+  if (formulation.kind == Formulation::Kind::nu_svc ||
+      formulation.kind == Formulation::Kind::nu_svr)
+    return examine_nu(formulation, std::move(rows), claimed, largest_kernel);
+  return Examiner(formulation, claimed.beta, claimed.bias, largest_kernel).run(std::move(rows));
 }
 
 }  // namespace maxmargin

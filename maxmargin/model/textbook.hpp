@@ -10,7 +10,7 @@ namespace maxmargin {
 
 /// The formulation a model was trained with, as its recorded options state it.
 struct Formulation {
-  enum class Kind { svc, svr, one_class } kind = Kind::svc;
+  enum class Kind { svc, nu_svc, svr, nu_svr, one_class } kind = Kind::svc;
   double cost = 1;
   bool hard_margin = false;
   std::map<std::string, double> class_weight;  ///< by label; 1 where absent
@@ -46,9 +46,24 @@ struct Examined {
   bool foreign = false;  ///< a coefficient stands on a point that the machine does not see
 };
 
-/// From the definitions alone. `beta[p]` is the coefficient of point p, `bias` null where the
-/// machine has none, `largest_kernel` the largest |K|.
-Examined examine(const Formulation& formulation, std::vector<SeenRow> rows,
-                 const std::map<Index, double>& beta, const double* bias, double largest_kernel);
+/// What a model says of one machine.
+struct Claimed {
+  std::map<Index, double> beta;  ///< the coefficient of each point that has one
+  const double* bias = nullptr;  ///< null where the machine has none
+  double width = 0;              ///< as of Machine
+};
+
+/// From the definitions alone. `largest_kernel` is the largest |K|.
+Examined examine(const Formulation& formulation, std::vector<SeenRow> rows, const Claimed& claimed,
+                 double largest_kernel);
+
+/// The same for nu-SVC and nu-SVR, in nu_textbook.cpp.
+Examined examine_nu(const Formulation& formulation, std::vector<SeenRow> rows,
+                    const Claimed& claimed, double largest_kernel);
+
+/// A dual variable this near to a bound, relative to the length of its interval, is at the bound.
+inline constexpr double at_bound = 1e-9;
+/// The error of a float kernel value, relative to the largest.
+inline constexpr double float_error = 1e-7;
 
 }  // namespace maxmargin

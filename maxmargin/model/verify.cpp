@@ -226,16 +226,16 @@ std::vector<Verified> verify(const Model& model, const Dataset& data, const Thre
   threads.split(results.size(), 1, [&](std::size_t m, std::size_t) {
     const Machine& machine = model.machines[m];
     Verified& result = results[m];
-    std::map<Index, double> beta;
+    Claimed claimed;
+    if (!machine.lambda.empty()) claimed.bias = machine.lambda.data();
+    claimed.width = machine.width;
     bool has_strange = false;
     for (std::size_t k = 0; k < machine.support.size(); ++k) {
       const Index vector = machine.support[k];
-      beta[training.point[model.support_row[vector]]] += machine.coefficient[k];
+      claimed.beta[training.point[model.support_row[vector]]] += machine.coefficient[k];
       has_strange = has_strange || strange[vector];
     }
-    const Examined found =
-        examine(stated, std::move(seen.rows[m]), beta,
-                machine.lambda.empty() ? nullptr : machine.lambda.data(), seen.largest_kernel);
+    const Examined found = examine(stated, std::move(seen.rows[m]), claimed, seen.largest_kernel);
     result.recomputed = found.certificate;
     result.recomputed.mercer = machine.certificate.mercer;
     result.reason = has_strange ? "a support vector is not the training row it is said to be"

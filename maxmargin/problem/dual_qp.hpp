@@ -16,6 +16,8 @@ namespace maxmargin {
 /// Variable v is a block (s, p, l, u, c) on the point row_v of K. The decision function is
 /// f(x) = sum_v s_v a_v K(x_v, x) + sum_r lambda_r phi_r(x): each unpenalised function phi_r is one
 /// row of A (A_rv = s_v phi_r(x_v); the bias is phi = 1) and its coefficient that row's multiplier.
+/// The nu machines have a row for each sign instead, A_rv = s_v [v in group r]: the half sum of the
+/// two multipliers is the bias, their half difference the width that nu chooses.
 struct DualQp {
   std::shared_ptr<const Quadratic> K;
   std::vector<Index> row;

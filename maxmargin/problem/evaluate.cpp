@@ -19,7 +19,7 @@ struct Event {
 
 /// The events of one variable: as lambda grows, A argmax(-h) goes from its largest to its smallest.
 void add_events(const Block& block, double rest, double weight, std::vector<Event>& events) {
-  if (weight == 0) return;
+  if (weight == 0 || block.lower == block.upper) return;
   if (block.curvature == 0) {
     events.push_back(
         {(-block.linear - rest) / weight, std::abs(weight) * (block.upper - block.lower), 0});
@@ -35,8 +35,11 @@ void add_events(const Block& block, double rest, double weight, std::vector<Even
   }
 }
 
+/// Whether a derivative is zero but for the rounding of the sums it came from.
+bool is_flat(double derivative, double size) { return std::abs(derivative) <= 1e-14 * size; }
+
 /// The lambda of one row that minimises lambda d + sum phi*(-(rest + weight lambda)): the middle of
-/// the interval if there are several.
+/// the interval if there are several, its end if the interval has only one.
 double best_multiplier(const std::vector<Block>& blocks, std::span<const double> rest,
                        std::span<const double> weight, double d) {
   std::vector<Event> events;
@@ -48,6 +51,7 @@ double best_multiplier(const std::vector<Block>& blocks, std::span<const double>
 
   // Far to the left every variable stands at its largest A a; its slope counts what has no bound.
   double derivative = d, slope = 0, origin = events.empty() ? 0 : events.front().at - 1;
+  double size = std::abs(d);
   for (std::size_t v = 0; v < blocks.size(); ++v) {
     const double w = weight[v];
     if (w == 0) continue;
@@ -58,9 +62,13 @@ double best_multiplier(const std::vector<Block>& blocks, std::span<const double>
       slope += w * w / block.curvature;
     } else {
       derivative -= w * far;
+      size += std::abs(w * far);
     }
   }
 
+  // All variables stand at their largest because d leaves no choice.
+  if (slope == 0 && !events.empty() && (derivative > 0 || is_flat(derivative, size)))
+    return events.front().at;
   // Variables without a bound can put the zero to the left of all events.
   if (derivative > 0 && slope > 0) return origin - derivative / slope;
   double at = origin;
@@ -93,24 +101,44 @@ double widest_multiplier(const std::vector<Block>& blocks, std::span<const doubl
   return (falling - rising) / 2;
 }
 
-/// m(a) - M(a) for one row of A, twice the largest violation at lambda otherwise.
+/// The row that each variable stands in; `several` if some variable stands in more than one.
+struct RowOf {
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);
+  explicit RowOf(const DualQp& qp) : row(qp.size(), none) {
+    for (std::size_t r = 0; r < qp.A.size(); ++r)
+      for (std::size_t v = 0; v < qp.size(); ++v) {
+        if (qp.A[r][v] == 0) continue;
+        if (row[v] != none) several = true;
+        row[v] = r;
+      }
+  }
+  std::vector<std::size_t> row;
+  bool several = false;
+};
+
+/// m(a) - M(a), the largest of all rows, where no variable stands in two of them; twice the largest
+/// violation at lambda otherwise, and of the variables that stand in none.
 double largest_violation(const DualQp& qp, std::span<const double> a, std::span<const double> q,
-                         std::span<const double> h) {
-  double highest = -infinity, lowest = infinity, largest = 0;
+                         std::span<const double> h, const RowOf& row_of) {
+  std::vector<double> highest(qp.A.size(), -infinity), lowest(qp.A.size(), infinity);
+  double largest = 0;
   for (std::size_t v = 0; v < qp.size(); ++v) {
     const Block& block = qp.block[v];
     const double slope = block.linear + block.curvature * a[v];
-    const bool can_grow = a[v]<block.upper, can_fall = a[v]> block.lower;
-    if (can_grow) largest = std::max(largest, -(h[v] + slope));
-    if (can_fall) largest = std::max(largest, h[v] + slope);
-    if (qp.A.size() != 1 || qp.A[0][v] == 0) continue;
-    const double weight = qp.A[0][v];
+    const bool can_grow = a[v] < block.upper, can_fall = block.lower < a[v];
+    const std::size_t r = row_of.row[v];
+    if (row_of.several || r == RowOf::none) {
+      if (can_grow) largest = std::max(largest, -2 * (h[v] + slope));
+      if (can_fall) largest = std::max(largest, 2 * (h[v] + slope));
+      continue;
+    }
+    const double weight = qp.A[r][v];
     const double level = -(q[v] + slope) / weight;
-    if (weight > 0 ? can_grow : can_fall) highest = std::max(highest, level);
-    if (weight > 0 ? can_fall : can_grow) lowest = std::min(lowest, level);
+    if (weight > 0 ? can_grow : can_fall) highest[r] = std::max(highest[r], level);
+    if (weight > 0 ? can_fall : can_grow) lowest[r] = std::min(lowest[r], level);
   }
-  if (qp.A.size() != 1) return 2 * largest;
-  return std::max(0.0, highest - lowest);
+  for (std::size_t r = 0; r < qp.A.size(); ++r) largest = std::max(largest, highest[r] - lowest[r]);
+  return largest;
 }
 
 }  // namespace
@@ -128,6 +156,7 @@ Evaluation evaluate(const DualQp& qp, std::span<const double> a, std::span<const
   for (std::size_t v = 0; v < m; ++v) q[v] = qp.block[v].sign * f[qp.row[v]];
   const bool hard = std::any_of(qp.block.begin(), qp.block.end(), is_hard);
 
+  const RowOf row_of(qp);
   lambda.resize(qp.A.size(), 0.0);
   const auto refresh = [&] {
     h = q;
@@ -135,12 +164,13 @@ Evaluation evaluate(const DualQp& qp, std::span<const double> a, std::span<const
       for (std::size_t v = 0; v < m; ++v) h[v] += qp.A[r][v] * lambda[r];
   };
   refresh();
-  // With one row a single pass is exact; with more, each pass can only lower the primal.
-  const int passes = qp.A.size() > 1 ? 20 : 1;
+  // Where the rows share no variable the primal is a sum of functions of one multiplier each, and a
+  // single pass is exact; otherwise each pass can only lower the primal.
+  const int passes = row_of.several ? 20 : 1;
   for (int pass = 0; pass < passes; ++pass)
     for (std::size_t r = 0; r < qp.A.size(); ++r) {
       for (std::size_t v = 0; v < m; ++v) rest[v] = h[v] - qp.A[r][v] * lambda[r];
-      if (qp.A.size() == 1) rest = q;
+      if (!row_of.several) rest = q;
       lambda[r] = hard ? widest_multiplier(qp.block, rest, qp.A[r])
                        : best_multiplier(qp.block, rest, qp.A[r], qp.d[r]);
       refresh();
@@ -170,7 +200,7 @@ Evaluation evaluate(const DualQp& qp, std::span<const double> a, std::span<const
     result.primal = quadratic / 2 + conjugates + constant;
     result.gap = gap;
   }
-  result.kkt = largest_violation(qp, a, q, h);
+  result.kkt = largest_violation(qp, a, q, h, row_of);
   result.lambda = std::move(lambda);
   return result;
 }

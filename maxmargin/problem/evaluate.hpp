@@ -16,10 +16,11 @@ struct Evaluation {
   double kkt = infinity;
 };
 
-/// From `f`, the products K beta at the points, in O(m log m). One equality row: lambda is exactly
-/// the one that makes the primal smallest; more of them: improved from `lambda`, row by row. Where
-/// a block has no upper bound and no curvature (hard margin) the primal is that of f scaled up
-/// until every margin is 1, and infinite if no scaling does it.
+/// From `f`, the products K beta at the points, in O(m log m). Where no variable stands in two
+/// equality rows, lambda is exactly the one that makes the primal smallest; otherwise it is
+/// improved from `lambda`, row by row. Where a block has no upper bound and no curvature (hard
+/// margin) the primal is that of f scaled up until every margin is 1, and infinite if no scaling
+/// does it.
 Evaluation evaluate(const DualQp& qp, std::span<const double> a, std::span<const double> f,
                     std::vector<double> lambda);
 

@@ -88,6 +88,80 @@ TEST(Evaluate, WithSeveralRowsTheGapStaysABound) {
   }
 }
 
+/// A point within the bounds, and d such that it is feasible.
+std::vector<double> feasible_point(DualQp& qp, Rng& rng) {
+  std::vector<double> a(qp.size());
+  for (std::size_t v = 0; v < qp.size(); ++v)
+    a[v] = rng.uniform(qp.block[v].lower, std::min(qp.block[v].upper, 2.0));
+  for (std::size_t r = 0; r < qp.A.size(); ++r) {
+    qp.d[r] = 0;
+    for (std::size_t v = 0; v < qp.size(); ++v) qp.d[r] += qp.A[r][v] * a[v];
+  }
+  return a;
+}
+
+TEST(Evaluate, RowsWithoutACommonVariableHaveTheirOwnMultipliersEach) {
+  Rng rng(3);
+  const Threads threads(1);
+  for (int trial = 0; trial < 200; ++trial) {
+    DualQp qp = made(rng, 3);
+    // Group 3 stands in no row.
+    std::vector<std::size_t> group(qp.size());
+    for (std::size_t v = 0; v < qp.size(); ++v) {
+      group[v] = rng.below(4);
+      for (std::size_t r = 0; r < 3; ++r)
+        qp.A[r][v] = group[v] == r ? qp.block[v].sign * rng.uniform(0.5, 2) : 0;
+    }
+    const std::vector<double> a = feasible_point(qp, rng);
+    std::vector<double> f(qp.size());
+    qp.K->multiply(qp.coefficients(a), f, Precision::exact, threads);
+    const Evaluation result = evaluate(qp, a, f, {});
+    EXPECT_NEAR(result.primal - result.dual, result.gap, 1e-9 * (1 + std::abs(result.primal)));
+    EXPECT_NEAR(result.primal, primal_at(qp, a, f, result.lambda), 1e-9);
+    for (const double size : {1e-6, 1e-3, 0.1, 1.0})
+      for (int direction = 0; direction < 8; ++direction) {
+        std::vector<double> other = result.lambda;
+        for (double& each : other) each += size * rng.normal();
+        EXPECT_GE(primal_at(qp, a, f, other), result.primal - 1e-10);
+      }
+
+    // Within a row, no pair of variables can move by more than the violation says.
+    double violation = 0;
+    const auto slope = [&](std::size_t v) {
+      return qp.block[v].sign * f[v] + qp.block[v].linear + qp.block[v].curvature * a[v];
+    };
+    for (std::size_t v = 0; v < qp.size(); ++v)
+      for (std::size_t w = 0; w < qp.size(); ++w) {
+        if (group[v] != group[w] || group[v] == 3 || v == w) continue;
+        const std::size_t r = group[v];
+        const bool rises = qp.A[r][v] > 0 ? a[v] < qp.block[v].upper : a[v] > qp.block[v].lower;
+        const bool falls = qp.A[r][w] > 0 ? a[w] > qp.block[w].lower : a[w] < qp.block[w].upper;
+        if (rises && falls)
+          violation = std::max(violation, slope(w) / qp.A[r][w] - slope(v) / qp.A[r][v]);
+      }
+    EXPECT_GE(result.kkt, violation - 1e-12);
+    if (std::ranges::count(group, 3u) == 0) {
+      EXPECT_NEAR(result.kkt, violation, 1e-12);
+    }
+  }
+}
+
+TEST(Evaluate, WhereAllVariablesMustBeAtTheirBoundsTheMultiplierIsTheEndOfItsInterval) {
+  // Three numbers on a line, each with the bound 1, and a sum of 3: any lambda <= -3 is as good.
+  DualQp qp;
+  qp.K = make_kernel_quadratic(
+      Linear{}, std::make_shared<const Features>(Features::dense(1, std::vector<double>{0, 1, 1})));
+  qp.row = {0, 1, 2};
+  qp.block.assign(3, {1, 0, 0, 1, 0});
+  qp.A = {{1, 1, 1}};
+  qp.d = {3};
+  const Evaluation result =
+      evaluate(qp, std::vector<double>{1, 1, 1}, std::vector<double>{0.5, 3, 1}, {});
+  EXPECT_EQ(result.lambda[0], -3);
+  EXPECT_NEAR(result.gap, 0, 1e-15);
+  EXPECT_EQ(result.kkt, 0);
+}
+
 TEST(Evaluate, HardMarginsAreScaledUntilTheyHold) {
   // Two points at distance 2 on a line: w = 1, margin 1; a = 1/2 each is the optimum.
   DualQp qp;

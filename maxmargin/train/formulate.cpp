@@ -34,6 +34,35 @@ class VariableList {
   std::vector<Index> next_;   // of each variable
 };
 
+/// Sums of costs in other orders differ in their last digits: a nu that just fits must stay
+/// feasible.
+double reachable(double total, const DualQp& qp, double sign) {
+  double most = 0;
+  for (const Block& block : qp.block) most += block.sign == sign ? block.upper : 0;
+  return std::min(total, most);
+}
+
+template <class Chosen>
+void add_equality(const Chosen& loss, std::span<const Example> examples, DualQp& qp) {
+  double total = 0;
+  if constexpr (requires { loss.nu; }) {
+    for (const Example& example : examples) total += example.cost;
+    total *= loss.nu;
+  }
+  if constexpr (requires { loss.by_side; }) {
+    for (const double sign : {1.0, -1.0}) {
+      auto& row = qp.A.emplace_back(qp.size(), 0.0);
+      for (std::size_t v = 0; v < qp.size(); ++v)
+        if (qp.block[v].sign == sign) row[v] = sign;
+      qp.d.push_back(sign * reachable(total / 2, qp, sign));
+    }
+  } else {
+    auto& row = qp.A.emplace_back(qp.size());
+    for (std::size_t v = 0; v < qp.size(); ++v) row[v] = qp.block[v].sign;
+    qp.d.push_back(total > 0 ? reachable(total, qp, 1) : 0);
+  }
+}
+
 }  // namespace
 
 std::vector<std::pair<Index, double>> Formulated::coefficients(std::span<const double> a) const {
@@ -51,7 +80,7 @@ std::vector<std::pair<Index, double>> Formulated::coefficients(std::span<const d
 }
 
 Formulated formulate(const Examples& data, std::span<const Example> examples, const Loss& loss,
-                     const Kernel& kernel, double total) {
+                     const Kernel& kernel) {
   Formulated result;
   DualQp& qp = result.qp;
   const bool by_number = std::holds_alternative<Precomputed>(kernel);
@@ -85,9 +114,7 @@ Formulated formulate(const Examples& data, std::span<const Example> examples, co
   }
   for (auto& share : result.shares) share.part /= summed[share.variable];
 
-  qp.A.emplace_back(qp.size());
-  for (std::size_t v = 0; v < qp.size(); ++v) qp.A[0][v] = qp.block[v].sign;
-  qp.d = {total};
+  std::visit([&](const auto& chosen) { add_equality(chosen, examples, qp); }, loss);
   if (by_number) {
     qp.K = make_kernel_quadratic(kernel, data.x, points, data.definite);
   } else if (points.size() == data.x->count()) {

@@ -25,9 +25,10 @@ void check_data(const Dataset& data, bool labels_needed) {
     throw Error(Fault::data, "every row has weight 0", "give some row a weight above 0");
 }
 
-std::vector<double> factors_of_classes(const Svc& task, const Classes& classes) {
+std::vector<double> factors_of_classes(
+    const std::vector<std::pair<std::string, double>>& class_weights, const Classes& classes) {
   std::vector<double> factors(classes.names.size(), 1);
-  for (const auto& [label, factor] : task.class_weights) {
+  for (const auto& [label, factor] : class_weights) {
     const auto found = std::find(classes.names.begin(), classes.names.end(), label);
     if (found == classes.names.end()) {
       std::string names;
@@ -44,18 +45,22 @@ std::vector<double> factors_of_classes(const Svc& task, const Classes& classes) 
   return factors;
 }
 
-Subproblems classification(const Dataset& data, const Svc& task) {
+/// The price of a row of weight 1, and the loss, of each task that has classes.
+double price_of(const Svc& task) { return task.hard_margin ? infinity : task.cost; }
+Loss loss_of(const Svc&) { return Hinge{}; }
+
+template <class Classification>
+Subproblems classification(const Dataset& data, const Classification& task) {
   const Classes classes = classes_of(data);
-  const std::vector<double> factors = factors_of_classes(task, classes);
+  const std::vector<double> factors = factors_of_classes(task.class_weights, classes);
   std::vector<std::vector<Example>> members(classes.names.size());
   std::size_t present = 0;
   for (std::size_t i = 0; i < data.rows(); ++i) {
     const double weight = weight_of(data, i);
     if (weight == 0) continue;
     const Index k = classes.of_row[i];
-    const double cost = task.hard_margin ? infinity : task.cost * factors[k] * weight;
     present += members[k].empty();
-    members[k].push_back({static_cast<Index>(i), 0, cost});
+    members[k].push_back({static_cast<Index>(i), 0, price_of(task) * factors[k] * weight});
   }
   if (present < 2)
     throw Error(Fault::data,
@@ -70,7 +75,7 @@ Subproblems classification(const Dataset& data, const Svc& task) {
     Subproblem problem;
     problem.positive = positive;
     problem.negative = negative;
-    problem.loss = Hinge{};
+    problem.loss = loss_of(task);
     for (std::size_t k = 0; k < members.size(); ++k) {
       const double target = is_member(static_cast<int>(k));
       if (target == 0) continue;
@@ -98,12 +103,15 @@ Subproblems classification(const Dataset& data, const Svc& task) {
   return result;
 }
 
-Subproblems regression(const Dataset& data, const Svr& task) {
+Loss loss_of(const Svr& task) { return EpsilonInsensitive{task.epsilon, task.over, task.under}; }
+
+template <class Regression>
+Subproblems regression(const Dataset& data, const Regression& task) {
   if (!data.words.empty())
     throw Error(Fault::data, "the label '" + data.words.front() + "' is not a number",
                 "regression needs numbers; for classes use --task svc");
   Subproblem problem;
-  problem.loss = EpsilonInsensitive{task.epsilon, task.over, task.under};
+  problem.loss = loss_of(task);
   for (std::size_t i = 0; i < data.rows(); ++i)
     if (const double weight = weight_of(data, i); weight > 0)
       problem.examples.push_back({static_cast<Index>(i), data.y[i], task.cost * weight});
@@ -115,28 +123,111 @@ Subproblems regression(const Dataset& data, const Svr& task) {
 
 Subproblems novelty(const Dataset& data, const OneClass& task) {
   Subproblem problem;
-  problem.loss = Novelty{};
-  double sum = 0;
+  problem.loss = Novelty{task.nu};
   for (std::size_t i = 0; i < data.rows(); ++i)
-    if (const double weight = weight_of(data, i); weight > 0) {
+    if (const double weight = weight_of(data, i); weight > 0)
       problem.examples.push_back({static_cast<Index>(i), 1, weight});
-      sum += weight;
-    }
-  problem.total = task.nu * sum;
   Subproblems result;
   result.outcome = Outcome::novelty;
   result.list.push_back(std::move(problem));
   return result;
 }
 
+/// Nothing where the loss has no nu that could be too large.
+std::optional<double> nu_of_sides(const Loss& loss) {
+  const auto* margin = std::get_if<NuMargin>(&loss);
+  return margin == nullptr ? std::nullopt : std::optional(margin->nu);
+}
+
+/// "120 rows", or what they weigh.
+std::string amount(double weight, std::size_t rows) {
+  const std::string counted = std::to_string(rows) + (rows == 1 ? " row" : " rows");
+  return weight == static_cast<double>(rows) ? counted
+                                             : counted + " (weight " + shortest(weight) + ")";
+}
+
+struct Sides {
+  double weight[2] = {0, 0};
+  std::size_t rows[2] = {0, 0};
+
+  explicit Sides(const Subproblem& problem) {
+    for (const Example& example : problem.examples) {
+      weight[example.target > 0] += example.cost;
+      ++rows[example.target > 0];
+    }
+  }
+  double largest_nu() const { return 2 * std::min(weight[0], weight[1]) / (weight[0] + weight[1]); }
+};
+
+void require_feasible(const Subproblems& problems) {
+  // What is asked for may be the largest feasible value itself, rounded.
+  constexpr double rounding = 1e-12;
+  const Subproblem* tightest = nullptr;
+  double largest = 1;
+  for (const Subproblem& problem : problems.list) {
+    if (!nu_of_sides(problem.loss)) continue;
+    const double feasible = Sides(problem).largest_nu();
+    if (feasible >= largest) continue;
+    largest = feasible;
+    tightest = &problem;
+  }
+  if (tightest == nullptr || *nu_of_sides(tightest->loss) <= largest * (1 + rounding)) return;
+  const Sides sides(*tightest);
+  const auto name = [&](int number) {
+    return number == Machine::nobody
+               ? std::string("the rest")
+               : "'" + problems.classes[static_cast<std::size_t>(number)] + "'";
+  };
+  // Down to six digits, so that what is advised is feasible.
+  const double advised = std::floor(largest * 1e6) / 1e6;
+  throw Error(Fault::usage,
+              "nu = " + shortest(*nu_of_sides(tightest->loss)) + " is infeasible for " +
+                  amount(sides.weight[1], sides.rows[1]) + " of class " + name(tightest->positive) +
+                  " and " + amount(sides.weight[0], sides.rows[0]) + " of " +
+                  (tightest->negative == Machine::nobody ? "" : "class ") +
+                  name(tightest->negative),
+              "the largest feasible nu is " + shortest(advised > 0 ? advised : largest));
+}
+
 }  // namespace
 
 Subproblems subproblems(const Dataset& data, const Task& task) {
   std::visit([](const auto& chosen) { validate(chosen); }, task);
-  check_data(data, !std::holds_alternative<OneClass>(task));
-  if (const auto* svc = std::get_if<Svc>(&task)) return classification(data, *svc);
-  if (const auto* svr = std::get_if<Svr>(&task)) return regression(data, *svr);
-  return novelty(data, std::get<OneClass>(task));
+  check_data(data, outcome_of(task) != Outcome::novelty);
+  Subproblems result = std::visit(
+      [&]<class Chosen>(const Chosen& chosen) {
+        if constexpr (Chosen::outcome == Outcome::classes) return classification(data, chosen);
+        if constexpr (Chosen::outcome == Outcome::number) return regression(data, chosen);
+        if constexpr (Chosen::outcome == Outcome::novelty) return novelty(data, chosen);
+      },
+      task);
+  require_feasible(result);
+  return result;
+}
+
+Subproblems without(const Subproblems& problems, const std::vector<bool>& left_out) {
+  Subproblems result;
+  result.outcome = problems.outcome;
+  result.multiclass = problems.multiclass;
+  result.classes = problems.classes;
+  result.numeric_classes = problems.numeric_classes;
+  for (const Subproblem& problem : problems.list) {
+    Subproblem& rest = result.list.emplace_back();
+    rest.positive = problem.positive;
+    rest.negative = problem.negative;
+    rest.loss = problem.loss;
+    bool has_positive = false, has_negative = false;
+    for (const Example& example : problem.examples) {
+      if (left_out[example.row]) continue;
+      rest.examples.push_back(example);
+      (example.target > 0 ? has_positive : has_negative) = true;
+    }
+    const bool trainable = problems.outcome == Outcome::classes ? has_positive && has_negative
+                                                                : !rest.examples.empty();
+    if (!trainable) result.list.pop_back();
+  }
+  require_feasible(result);
+  return result;
 }
 
 }  // namespace maxmargin

@@ -13,13 +13,12 @@ struct Subproblem {
   int negative = Machine::nobody;
   std::vector<Example> examples;
   Loss loss;
-  double total = 0;  ///< of sum s a
 };
 
 /// The machines a task consists of: one for regression and one-class, one per pair of classes or
 /// per class for classification. Rows of weight 0 are absent. Throws Error when the data does not
 /// fit the task: no labels, one class only, labels that are no numbers, a class weight for an
-/// unknown class.
+/// unknown class, a nu that no solution has.
 struct Subproblems {
   Outcome outcome = Outcome::classes;
   Multiclass multiclass = Multiclass::one_vs_one;
@@ -28,5 +27,9 @@ struct Subproblems {
   std::vector<Subproblem> list;
 };
 Subproblems subproblems(const Dataset& data, const Task& task);
+
+/// The same machines without some of the rows: `left_out[row]`. A machine that lacks one of its
+/// classes then is not among them.
+Subproblems without(const Subproblems& problems, const std::vector<bool>& left_out);
 
 }  // namespace maxmargin

@@ -18,6 +18,7 @@ struct Svc {
   std::vector<std::pair<std::string, double>> class_weights{};  ///< label name, factor of its cost
   static constexpr std::string_view name = "svc";
   static constexpr std::string_view summary = "classification (C-SVC)";
+  static constexpr Outcome outcome = Outcome::classes;
   static constexpr auto fields =
       std::tuple{field("cost", &Svc::cost, "price C of a margin error", positive),
                  field("hard-margin", &Svc::hard_margin, "allow no margin error at all")};
@@ -31,6 +32,7 @@ struct Svr {
   double under = 1;  ///< factor of the cost where it is too low
   static constexpr std::string_view name = "svr";
   static constexpr std::string_view summary = "regression (eps-SVR)";
+  static constexpr Outcome outcome = Outcome::number;
   static constexpr auto fields =
       std::tuple{field("cost", &Svr::cost, "price C of an error beyond the tube", positive),
                  field("epsilon", &Svr::epsilon, "half width of the tube", non_negative),
@@ -44,10 +46,15 @@ struct OneClass {
   double nu = 0.5;
   static constexpr std::string_view name = "one-class";
   static constexpr std::string_view summary = "novelty detection (one-class)";
+  static constexpr Outcome outcome = Outcome::novelty;
   static constexpr auto fields = std::tuple{
       field("nu", &OneClass::nu, "share of the training rows that may be novel", fraction)};
 };
 
 using Task = std::variant<Svc, Svr, OneClass>;
+
+inline Outcome outcome_of(const Task& task) {
+  return std::visit([](const auto& chosen) { return chosen.outcome; }, task);
+}
 
 }  // namespace maxmargin

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <mutex>
 #include <numeric>
 
@@ -9,7 +10,7 @@
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/data/equal_rows.hpp"
 #include "maxmargin/kernel/mercer.hpp"
-#include "maxmargin/train/problems.hpp"
+#include "maxmargin/train/calibrate.hpp"
 
 namespace maxmargin {
 namespace {
@@ -56,8 +57,7 @@ class Audience {
 
 Part train_one(const Examples& data, const Subproblem& problem, const TrainOptions& options,
                std::size_t memory, std::size_t number, Audience& audience, const Threads& threads) {
-  const Formulated formulated =
-      formulate(data, problem.examples, problem.loss, options.kernel, problem.total);
+  const Formulated formulated = formulate(data, problem.examples, problem.loss, options.kernel);
   Stop stop = options.stop;
   // The limit is one for all machines; what is left of it may be nothing.
   stop.seconds = std::max(0.0, stop.seconds - audience.seconds());
@@ -107,28 +107,6 @@ std::vector<Part> train_all(const Examples& data, const Subproblems& problems,
   return parts;
 }
 
-/// The worse of two endings: the one that promises less.
-Ended worse(Ended x, Ended y) {
-  const auto rank = [](Ended ended) {
-    switch (ended) {
-      case Ended::converged:
-        return 0;
-      case Ended::stalled:
-        return 1;
-      case Ended::iteration_limit:
-        return 2;
-      case Ended::time_limit:
-        return 3;
-      case Ended::cancelled:
-        return 4;
-      case Ended::unbounded:
-        return 5;
-    }
-    return 5;
-  };
-  return rank(x) >= rank(y) ? x : y;
-}
-
 void add_to(Certificate& sum, const Certificate& part) {
   sum.primal += part.primal;
   sum.dual += part.dual;
@@ -160,16 +138,38 @@ std::vector<std::pair<std::string, std::string>> options_of(const TrainOptions& 
   };
   list.emplace_back("task", name_of(options.task));
   std::visit(add_fields, options.task);
-  if (const auto* svc = std::get_if<Svc>(&options.task)) {
-    list.emplace_back("multiclass", svc->multiclass == Multiclass::one_vs_one ? "ovo" : "ovr");
-    for (const auto& [label, factor] : svc->class_weights)
-      list.emplace_back("class-weight " + label, shortest(factor));
-  }
+  std::visit(
+      [&](const auto& task) {
+        if constexpr (requires { task.multiclass; }) {
+          list.emplace_back("multiclass",
+                            task.multiclass == Multiclass::one_vs_one ? "ovo" : "ovr");
+          for (const auto& [label, factor] : task.class_weights)
+            list.emplace_back("class-weight " + label, shortest(factor));
+        }
+      },
+      options.task);
   list.emplace_back("kernel", name_of(options.kernel));
   std::visit(add_fields, options.kernel);
   list.emplace_back("tolerance", shortest(options.stop.kkt));
   list.emplace_back("gap", shortest(options.stop.relative_gap));
   return list;
+}
+
+/// The thresholds of the two sides of a nu machine are its bias and half the width between them.
+/// nu-SVC: b - rho and b + rho, and all is divided by rho; nu-SVR: b + epsilon and b - epsilon.
+void set_width(const Loss& loss, Machine& machine) {
+  const bool margin = std::holds_alternative<NuMargin>(loss);
+  if (!margin && !std::holds_alternative<NuTube>(loss)) return;
+  const double first = machine.lambda[0], second = machine.lambda[1];
+  machine.lambda = {(first + second) / 2};
+  machine.width = (margin ? second - first : first - second) / 2;
+  if (!margin) return;
+  // No margin within the rounding of f: the machine is that of an infinite cost.
+  if (!(machine.width > machine.certificate.rounding) && machine.ended == Ended::converged)
+    machine.ended = Ended::unbounded;
+  if (!(machine.width > std::numeric_limits<double>::min())) return;
+  machine.lambda[0] /= machine.width;
+  for (double& coefficient : machine.coefficient) coefficient /= machine.width;
 }
 
 /// The support vectors of all machines, once each, and the machines over them.
@@ -201,6 +201,7 @@ void assemble(const Examples& data, const Subproblems& problems, std::vector<Par
     machine.ended = parts[k].certified.solution.ended;
     machine.iterations = parts[k].certified.solution.iterations;
     machine.certificate = parts[k].certified.certificate;
+    set_width(problems.list[k].loss, machine);
     model.machines.push_back(std::move(machine));
   }
 }
@@ -229,38 +230,72 @@ Definite checked_precomputed(const Rows& matrix, std::uint64_t seed, const Threa
 
 }  // namespace
 
-Trained train(Dataset data, const TrainOptions& options, const Threads& threads,
-              const Observer& observer) {
-  std::visit([](const auto& kernel) { validate(kernel); }, options.kernel);
-  const Subproblems problems = subproblems(data, options.task);
+Ended worse(Ended x, Ended y) {
+  const auto rank = [](Ended ended) {
+    switch (ended) {
+      case Ended::converged:
+        return 0;
+      case Ended::stalled:
+        return 1;
+      case Ended::iteration_limit:
+        return 2;
+      case Ended::time_limit:
+        return 3;
+      case Ended::cancelled:
+        return 4;
+      case Ended::unbounded:
+        return 5;
+    }
+    return 5;
+  };
+  return rank(x) >= rank(y) ? x : y;
+}
 
+Prepared prepare(Dataset data, const TrainOptions& options, const Threads& threads) {
+  std::visit([](const auto& kernel) { validate(kernel); }, options.kernel);
+  Prepared prepared;
+  prepared.problems = subproblems(data, options.task);
+  prepared.features = data.x.columns();
+  prepared.data_hash = content_hash(data);
+  const Stopwatch clock;
+  if (options.scaling) {
+    prepared.scaling = learn_scaling(data.x, *options.scaling, available_memory_bytes() / 2);
+    apply(prepared.scaling, data.x);
+  }
+  Examples& examples = prepared.examples;
+  examples.x = std::make_shared<const Features>(std::move(data.x));
+  if (std::holds_alternative<Precomputed>(options.kernel))
+    examples.definite = checked_precomputed(*examples.x, options.seed, threads);
+  else
+    examples.first_equal = first_equal_rows(*examples.x);
+  prepared.merged_rows = count_merged(data, examples.first_equal, prepared.problems.outcome);
+  prepared.feature_names = std::move(data.feature_names);
+  prepared.y = std::move(data.y);
+  prepared.weight = std::move(data.weight);
+  prepared.seconds = clock.seconds();
+  return prepared;
+}
+
+Trained train(const Prepared& prepared, const Subproblems& problems, const TrainOptions& options,
+              const Threads& threads, const Observer& observer) {
+  const Stopwatch clock;
+  const Examples& examples = prepared.examples;
   Trained trained;
+  trained.merged_rows = prepared.merged_rows;
   Model& model = trained.model;
   model.outcome = problems.outcome;
   model.multiclass = problems.multiclass;
   model.classes = problems.classes;
   model.numeric_classes = problems.numeric_classes;
   model.kernel = options.kernel;
-  model.features = data.x.columns();
-  model.feature_names = data.feature_names;
+  model.features = prepared.features;
+  model.feature_names = prepared.feature_names;
+  model.scaling = prepared.scaling;
   model.options = options_of(options);
   model.seed = options.seed;
-  model.rows = data.rows();
-  model.data_hash = content_hash(data);
+  model.rows = examples.x->count();
+  model.data_hash = prepared.data_hash;
   model.program = "maxmargin " MAXMARGIN_VERSION;
-
-  const Stopwatch clock;
-  if (options.scaling) {
-    model.scaling = learn_scaling(data.x, *options.scaling, available_memory_bytes() / 2);
-    apply(model.scaling, data.x);
-  }
-  Examples examples;
-  examples.x = std::make_shared<const Features>(std::move(data.x));
-  if (std::holds_alternative<Precomputed>(options.kernel))
-    examples.definite = checked_precomputed(*examples.x, options.seed, threads);
-  else
-    examples.first_equal = first_equal_rows(*examples.x);
-  trained.merged_rows = count_merged(data, examples.first_equal, problems.outcome);
 
   std::vector<Part> parts = train_all(examples, problems, options, threads, observer);
   trained.solver = parts.front().solver;
@@ -270,12 +305,40 @@ Trained train(Dataset data, const TrainOptions& options, const Threads& threads,
   for (std::size_t k = 0; k < parts.size(); ++k) {
     const Certified& certified = parts[k].certified;
     if (k > 0) add_to(trained.certificate, certified.certificate);
-    trained.ended = worse(trained.ended, certified.solution.ended);
     trained.iterations += certified.solution.iterations;
     trained.certify_seconds += certified.seconds;
   }
   assemble(examples, problems, parts, model);
+  for (const Machine& machine : model.machines) trained.ended = worse(trained.ended, machine.ended);
   trained.train_seconds = std::max(0.0, clock.seconds() - trained.certify_seconds);
+  return trained;
+}
+
+namespace {
+
+void add_probabilities(const Prepared& prepared, const TrainOptions& options,
+                       const Threads& threads, const Observer& observer, Trained& trained) {
+  const Stopwatch clock;
+  TrainOptions limited = options;
+  limited.stop.seconds = std::max(0.0, options.stop.seconds - trained.train_seconds);
+  const Folds folds =
+      make_folds(prepared.examples.x->count(), prepared.y, prepared.weight,
+                 prepared.problems.outcome, options.probability_folds, options.seed);
+  const OutOfFold judged = judge_out_of_fold(prepared, folds, limited, threads, observer);
+  trained.model.calibration = calibrate(prepared, judged, options.task, options.probability_folds);
+  trained.ended = worse(trained.ended, judged.ended);
+  trained.calibrate_seconds = clock.seconds();
+}
+
+}  // namespace
+
+Trained train(Dataset data, const TrainOptions& options, const Threads& threads,
+              const Observer& observer) {
+  const Prepared prepared = prepare(std::move(data), options, threads);
+  Trained trained = train(prepared, prepared.problems, options, threads, observer);
+  trained.train_seconds += prepared.seconds;
+  if (options.probability_folds > 0 && trained.ended != Ended::cancelled)
+    add_probabilities(prepared, options, threads, observer, trained);
   return trained;
 }
 

@@ -14,6 +14,7 @@ struct TrainOptions {
   std::string solver = "auto";   ///< a name from the list of solvers, or "auto"
   std::size_t memory_bytes = 0;  ///< budget of the kernel cache; 0: half of the memory
   std::optional<ScalingKind> scaling{};
+  int probability_folds = 0;  ///< of the cross-validation that gives probabilities; 0: none
   std::uint64_t seed = 0;
 };
 
@@ -27,6 +28,7 @@ struct Trained {
   std::size_t merged_rows = 0;   ///< rows that were equal to another and shared its variable
   double train_seconds = 0;
   double certify_seconds = 0;
+  double calibrate_seconds = 0;  ///< that probabilities took
 };
 
 /// data -> formulate -> solve -> certify -> model. Takes the data by value so that scaling needs no

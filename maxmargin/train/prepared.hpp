@@ -1,0 +1,31 @@
+#pragma once
+
+#include "maxmargin/train/problems.hpp"
+#include "maxmargin/train/train.hpp"
+
+namespace maxmargin {
+
+/// Data made ready to train on, once or several times: scaled, equal rows found, machines stated.
+struct Prepared {
+  Examples examples;
+  Subproblems problems;
+  std::vector<double> y, weight;  ///< as in Dataset
+  std::size_t features = 0;
+  std::vector<std::string> feature_names;
+  Scaling scaling;
+  std::string data_hash;
+  std::size_t merged_rows = 0;
+  double seconds = 0;  ///< that scaling and looking for equal rows took
+
+  double weight_of(std::size_t row) const { return weight.empty() ? 1 : weight[row]; }
+};
+Prepared prepare(Dataset data, const TrainOptions& options, const Threads& threads);
+
+/// Trains `problems`, which are those of `prepared` or what is left of them without some rows.
+Trained train(const Prepared& prepared, const Subproblems& problems, const TrainOptions& options,
+              const Threads& threads, const Observer& observer);
+
+/// The one of two endings that promises less.
+Ended worse(Ended x, Ended y);
+
+}  // namespace maxmargin
