@@ -53,7 +53,7 @@ Certified certify(const DualQp& qp, Solution solution, Precision precision,
   certificate.best_primal = std::min(solution.best_primal, evaluation.primal);
   certificate.best_dual = std::max(solution.best_dual, evaluation.dual);
   solution.lambda = std::move(evaluation.lambda);
-  return {std::move(solution), certificate, clock.seconds()};
+  return {std::move(solution), certificate, clock.seconds(), std::move(f)};
 }
 
 }  // namespace maxmargin

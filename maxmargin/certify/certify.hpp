@@ -23,7 +23,8 @@ struct Certificate {
 struct Certified {
   Solution solution;  ///< lambda chosen to make the gap smallest
   Certificate certificate;
-  double seconds = 0;  ///< that the certificate took
+  double seconds = 0;     ///< that the certificate took
+  std::vector<double> f;  ///< K s a at the points
 };
 
 /// h = Q~a + A'lambda; chooses lambda to make the primal smallest (exactly, where no variable

@@ -5,6 +5,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "maxmargin/kernel/exact_product.hpp"
 #include "maxmargin/kernel/left_panel.hpp"
 #include "maxmargin/kernel/panel_engine.hpp"
 #include "maxmargin/kernel/quad_tiles.hpp"
@@ -31,6 +32,11 @@ class StoredEngine final : public Engine {
   void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,
                    std::size_t count, double* out, std::size_t stride) const override {
     exact_left_panel_block(form_, left, which, columns_, begin, count, out, stride);
+  }
+  void add_exact_product(const Rows& left, std::span<const Index> which,
+                         std::span<const double> coefficients, std::size_t begin, std::size_t count,
+                         double* y) const override {
+    maxmargin::add_exact_product(form_, left, which, coefficients, columns_, begin, count, y);
   }
   std::unique_ptr<Engine> for_columns(const Rows& columns, std::span<const Index>) const override {
     return std::make_unique<StoredEngine>(form_, columns, in_double_);
@@ -270,6 +276,16 @@ void Engine::add_product(const Rows& left, std::span<const Index> which,
       block(left, which.subspan(r, some), begin + c, columns, tile.data(), product_columns);
       add_scaled_rows({rows.data(), some}, coefficients.subspan(r, some), columns, y + c);
     }
+  }
+}
+
+void Engine::add_exact_product(const Rows& left, std::span<const Index> which,
+                               std::span<const double> coefficients, std::size_t begin,
+                               std::size_t count, double* y) const {
+  std::vector<double> row(count);
+  for (std::size_t r = 0; r < which.size(); ++r) {
+    exact_block(left, which.subspan(r, 1), begin, count, row.data(), count);
+    for (std::size_t c = 0; c < count; ++c) y[c] += coefficients[r] * row[c];
   }
 }
 

@@ -46,10 +46,20 @@ class Engine {
   virtual void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,
                            std::size_t count, double* out, std::size_t stride) const = 0;
 
+  /// As add_product, in double throughout; slower.
+  virtual void add_exact_product(const Rows& left, std::span<const Index> which,
+                                 std::span<const double> coefficients, std::size_t begin,
+                                 std::size_t count, double* y) const;
+
   /// An engine for `columns`, which are the columns `which` of this one; it computes in the same
   /// way: its values are the same to the last bit. `columns` must outlive it.
   virtual std::unique_ptr<Engine> for_columns(const Rows& columns,
                                               std::span<const Index> which) const = 0;
+
+  /// An engine for the columns `which` of this one that knows block() only, and only of rows that
+  /// this one's columns are made of: quickly made, for a small block. Null where there is none.
+  /// This engine must outlive it.
+  virtual std::unique_ptr<Engine> for_block(std::span<const Index>) const { return nullptr; }
 
   /// Roughly the nanoseconds that one value takes on one core: decides what is worth keeping.
   virtual double value_cost() const = 0;

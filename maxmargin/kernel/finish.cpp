@@ -243,6 +243,28 @@ void exponentials(double* values, std::size_t count) {
   }
 }
 
+/// The columns of a panel of doubles stay in registers while the rows pass by.
+void add_decay(double rate, const Finish<double>& finish, const double* sums, std::size_t rows,
+               const double* coefficients, double* HWY_RESTRICT y) {
+  const hn::CappedTag<double, 8> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto factor = hn::Set(d, finish.factor), minus = hn::Set(d, -rate);
+  // Below -708 the result is less than the smallest normal number.
+  const auto least = hn::Set(d, -708.0), zero = hn::Zero(d);
+  for (std::size_t c = 0; c < panel_width<double>; c += lanes) {
+    auto sum = hn::LoadU(d, y + c);
+    const auto column_base = hn::LoadU(d, finish.column_base + c);
+    for (std::size_t r = 0; r < rows; ++r) {
+      const auto base = hn::Add(column_base, hn::Set(d, finish.row_base[r]));
+      const auto part = hn::Load(d, sums + r * panel_width<double> + c);
+      const auto distance = hn::Max(hn::MulAdd(part, factor, base), zero);
+      const auto value = hn::Exp(d, hn::Max(hn::Mul(distance, minus), least));
+      sum = hn::MulAdd(value, hn::Set(d, coefficients[r]), sum);
+    }
+    hn::StoreU(sum, d, y + c);
+  }
+}
+
 }  // namespace maxmargin::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -253,6 +275,7 @@ HWY_EXPORT(finish_float);
 HWY_EXPORT(finish_double);
 HWY_EXPORT(finish_int32);
 HWY_EXPORT(exponentials);
+HWY_EXPORT(add_decay);
 
 template <>
 void finish_sums(const Map& map, const Finish<float>& finish, const float* sums, std::size_t width,
@@ -274,6 +297,28 @@ void finish_sums(const Map& map, const Finish<std::int32_t>& finish, const std::
                  float* const* out, std::size_t at) {
   HWY_DYNAMIC_DISPATCH(finish_int32)
   (map, finish, sums, width, rows, first, count, out, at);
+}
+
+void add_exactly(const Map& map, bool is_distance, const Finish<double>& finish, const double* sums,
+                 std::size_t rows, const double* coefficients, std::size_t count, double* y) {
+  constexpr std::size_t width = panel_width<double>;
+  if (const auto* decay = std::get_if<Decay>(&map); decay != nullptr && is_distance) {
+    double padded[width] = {};
+    std::copy_n(y, count, padded);
+    HWY_DYNAMIC_DISPATCH(add_decay)(decay->rate, finish, sums, rows, coefficients, padded);
+    std::copy_n(padded, count, y);
+    return;
+  }
+  double values[width];
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t c = 0; c < count; ++c) {
+      const double sum =
+          finish.factor * sums[r * width + c] + (finish.row_base[r] + finish.column_base[c]);
+      values[c] = is_distance ? std::max(sum, 0.0) : sum;
+    }
+    map_exactly(map, {values, count});
+    for (std::size_t c = 0; c < count; ++c) y[c] += coefficients[r] * values[c];
+  }
 }
 
 void map_exactly(const Map& map, std::span<double> values) {

@@ -1,11 +1,14 @@
 #include "maxmargin/kernel/panel_engine.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <type_traits>
 #include <vector>
 
+#include "maxmargin/kernel/exact_product.hpp"
 #include "maxmargin/kernel/left_panel.hpp"
+#include "maxmargin/kernel/prepared_rows.hpp"
 #include "maxmargin/kernel/quad_tiles.hpp"
 #include "maxmargin/kernel/tiles.hpp"
 #include "maxmargin/linalg/accumulate.hpp"
@@ -19,17 +22,6 @@ constexpr std::size_t rows_at_once = 32;
 constexpr std::size_t product_rows = 256;
 constexpr std::size_t product_columns = 256;
 
-/// The rows of one block, brought into the form that the tiles take.
-template <class T, class Sum>
-struct PreparedRows {
-  std::vector<std::uint32_t> features;
-  std::vector<typename SumOf<T>::type> values;
-  std::vector<std::size_t> offsets{0};
-  std::vector<T> dense;
-  std::vector<Sum> base;
-  std::vector<Index> foreign;  ///< positions of rows that T cannot hold exactly enough
-};
-
 template <class T, class Sum>
 class PanelEngine final : public Engine {
   using Value = typename SumOf<T>::type;
@@ -39,7 +31,7 @@ class PanelEngine final : public Engine {
   static constexpr bool is_binary = std::is_same_v<T, std::uint8_t>;
   static constexpr bool by_blocks = !std::is_same_v<Value, Sum>;
   static constexpr bool in_quads = std::is_same_v<T, std::int8_t>;
-  static constexpr std::size_t features_a_slot = in_pairs ? 2 : in_quads ? 4 : 1;
+  static constexpr std::size_t slot_features = features_a_slot<T>;
   static constexpr int quad_origin = 128;  // subtracted from the packed values of quads
 
  public:
@@ -48,11 +40,21 @@ class PanelEngine final : public Engine {
         summation_(form.pairing),
         columns_(columns),
         packing_(std::move(packing)),
-        slots_((packing_.used.count + features_a_slot - 1) / features_a_slot),
-        panel_size_(slots_ * width * features_a_slot) {
-    allocate();
-    for (std::size_t c = 0; c < columns.count; ++c) pack(c);
+        slots_((packing_.used.count + slot_features - 1) / slot_features),
+        panel_size_(slots_ * width * slot_features) {
+    allocate(columns.count);
+    for (std::size_t c = 0; c < columns.count; ++c) {
+      base_[c] = whole_sum(prepare_row(columns, c, own_).column_base);
+      place(c, own_, c);
+    }
     if constexpr (is_binary) decay_.emplace(std::get<Decay>(form.map).rate * scale());
+  }
+
+  /// Some of the columns of another engine, for a block of its rows.
+  PanelEngine(const PanelEngine& whole, std::span<const Index> which)
+      : PanelEngine(whole, whole.columns_.slice(0, 0), which) {
+    whole_ = &whole;
+    columns_ = whole.columns_;
   }
 
   /// Some of the columns of another engine.
@@ -64,12 +66,13 @@ class PanelEngine final : public Engine {
         slots_(whole.slots_),
         panel_size_(whole.panel_size_),
         decay_(whole.decay_) {
-    allocate();
-    for (std::size_t c = 0; c < which.size(); ++c)
-      if (packing_.side == LeftSide::dense)
-        copy(whole, which[c], c);
-      else
-        pack(c);
+    allocate(which.size());
+    for (std::size_t c = 0; c < which.size(); ++c) {
+      base_[c] = whole.base_[which[c]];
+      place(which[c], whole.own_, c);
+      // For a block, rows are prepared by the whole.
+      if (columns_.count > 0) own_.copy_row(whole.own_, which[c], dense_length());
+    }
   }
 
   void block(const Rows& left, std::span<const Index> which, std::size_t begin, std::size_t count,
@@ -114,10 +117,18 @@ class PanelEngine final : public Engine {
                    std::size_t count, double* out, std::size_t stride) const override {
     exact_left_panel_block(form_, left, which, columns_, begin, count, out, stride);
   }
+  void add_exact_product(const Rows& left, std::span<const Index> which,
+                         std::span<const double> coefficients, std::size_t begin, std::size_t count,
+                         double* y) const override {
+    maxmargin::add_exact_product(form_, left, which, coefficients, columns_, begin, count, y);
+  }
 
   std::unique_ptr<Engine> for_columns(const Rows& columns,
                                       std::span<const Index> which) const override {
     return std::make_unique<PanelEngine>(*this, columns, which);
+  }
+  std::unique_ptr<Engine> for_block(std::span<const Index> which) const override {
+    return std::make_unique<PanelEngine>(*this, which);
   }
 
   double value_cost() const override {
@@ -130,12 +141,14 @@ class PanelEngine final : public Engine {
     if (in_quads) return 0.6 + 0.012 * nonzeros;
     if (in_pairs) return 0.6 + 0.022 * nonzeros;
     const double size = sizeof(T) / sizeof(float);
-    if (packing_.side == LeftSide::dense) return wide + 0.015 * slots * size;
+    if (is_dense()) return wide + 0.015 * slots * size;
     return wide + 0.04 * nonzeros * size;
   }
 
   std::size_t bytes() const override {
-    return packed_.size() * sizeof(T) + base_.size() * sizeof(Sum);
+    return packed_.size() * sizeof(T) + base_.size() * sizeof(Sum) +
+           own_.slots.size() * (sizeof(Value) + sizeof(std::uint32_t)) +
+           own_.dense.size() * sizeof(T);
   }
 
  private:
@@ -186,128 +199,84 @@ class PanelEngine final : public Engine {
       if (values[j] != 0) body(static_cast<Index>(j), values[j]);
   }
 
-  void allocate() {
-    const std::size_t panels = (columns_.count + width - 1) / width;
+  void allocate(std::size_t columns) {
+    const std::size_t panels = (columns + width - 1) / width;
     packed_.resize(panels * panel_size_);
     if constexpr (in_quads) std::fill(packed_.begin(), packed_.end(), -quad_origin);
     base_.resize(panels * width);
   }
 
-  const T* column(std::size_t c) const {
-    return packed_.data() + c / width * panel_size_ + c % width;
-  }
+  bool is_dense() const { return packing_.side == LeftSide::dense; }
 
-  void copy(const PanelEngine& whole, std::size_t from, std::size_t to) {
-    const T* source = whole.column(from);
-    T* target = packed_.data() + to / width * panel_size_ + to % width;
-    for (std::size_t j = 0; j < slots_; ++j) target[j * width] = source[j * width];
-    base_[to] = whole.base_[from];
-  }
+  /// Of a row that is not a list.
+  std::size_t dense_length() const { return is_dense() ? slots_ : 0; }
 
-  void pack(std::size_t c) {
-    T* panel = packed_.data() + c / width * panel_size_;
-    const std::size_t lane = c % width;
-    double base = 0;
-    for_each_value(columns_, c, [&](Index feature, double exact) {
-      Value value{};
-      in_units(exact, value);
-      const std::size_t number = packing_.used.number[feature];
-      panel[(number / features_a_slot * width + lane) * features_a_slot +
-            number % features_a_slot] =
-          static_cast<T>(in_quads ? static_cast<int>(value) - quad_origin : value);
-      base += summation_.alone(static_cast<double>(value));
-    });
-    base_[c] = whole_sum(base);
+  /// Writes a prepared row into the panel as column c.
+  void place(std::size_t r, const Prepared& rows, std::size_t c) {
+    if (is_dense()) {
+      const T* source = rows.dense.data() + r * slots_;
+      T* target = packed_.data() + c / width * panel_size_ + c % width;
+      for (std::size_t j = 0; j < slots_; ++j) target[j * width] = source[j];
+      return;
+    }
+    T* panel = packed_.data() + c / width * panel_size_ + c % width * slot_features;
+    for (std::size_t k = rows.offsets[r]; k < rows.offsets[r + 1]; ++k) {
+      T* target = panel + rows.slots[k] * width * slot_features;
+      if constexpr (slot_features == 1) {
+        *target = rows.values[k];
+      } else {
+        // The parts of an entry lie in it as in the panel, but for the origin of quads.
+        const std::uint32_t entry =
+            static_cast<std::uint32_t>(rows.values[k]) ^ (in_quads ? 0x80808080u : 0u);
+        std::memcpy(target, &entry, sizeof(entry));
+      }
+    }
   }
 
   Prepared prepare(const Rows& left, std::span<const Index> which) const {
+    if (whole_ != nullptr) return whole_->prepare(left, which);
     Prepared rows;
-    rows.base.resize(which.size());
-    if (packing_.side == LeftSide::dense) rows.dense.assign(which.size() * slots_, T{0});
-    if (packing_.side == LeftSide::dense && left.is_same_as(columns_)) {
-      for (std::size_t r = 0; r < which.size(); ++r) {
-        const T* source = column(which[r]);
-        for (std::size_t j = 0; j < slots_; ++j) rows.dense[r * slots_ + j] = source[j * width];
-        rows.base[r] = base_[which[r]];
-      }
-      return rows;
+    if (left.is_same_as(columns_)) {
+      for (const Index row : which) rows.copy_row(own_, row, dense_length());
+    } else {
+      for (std::size_t r = 0; r < which.size(); ++r)
+        if (!prepare_row(left, which[r], rows).fits) rows.foreign.push_back(static_cast<Index>(r));
     }
-    for (std::size_t r = 0; r < which.size(); ++r)
-      if (!prepare_row(left, which[r], r, rows)) rows.foreign.push_back(static_cast<Index>(r));
     if constexpr (std::is_same_v<T, float>) {
-      if (packing_.side == LeftSide::grouped) rows = grouped(std::move(rows));
+      if (packing_.side == LeftSide::grouped) rows = grouped(std::move(rows), slots_);
     }
     return rows;
   }
 
-  bool prepare_row(const Rows& left, std::size_t row, std::size_t r, Prepared& rows) const {
-    double base = 0, norm = 0;
+  struct PreparedRow {
+    bool fits;
+    double column_base;  ///< what is added to the sums of the row as a column
+  };
+  PreparedRow prepare_row(const Rows& left, std::size_t row, Prepared& rows) const {
+    double base = 0, norm = 0, column_base = 0;
     bool fits = true;
     const std::vector<std::uint32_t>& numbers = packing_.used.number;
+    const std::size_t dense_at = rows.dense.size();
+    if (is_dense()) rows.dense.resize(dense_at + slots_, T{0});
     for_each_value(left, row, [&](Index feature, double exact) {
       Value value{};
       fits = in_units(exact, value) && fits;
       norm += exact * exact;
+      const double alone = summation_.alone(static_cast<double>(value));
       const std::size_t number = feature < numbers.size() ? numbers[feature] : UsedFeatures::unused;
       const bool used = number != UsedFeatures::unused;
-      if (!used || summation_.is_euclidean()) base += summation_.alone(static_cast<double>(value));
+      if (!used || summation_.is_euclidean()) base += alone;
+      column_base += alone;
       if (!used) return;
       if constexpr (in_quads) base += summation_.factor * quad_origin * static_cast<double>(value);
-      if constexpr (in_pairs || in_quads)
-        list_part(rows, number, value);
-      else if (packing_.side == LeftSide::dense)
-        rows.dense[r * slots_ + number] = value;
-      else {
-        rows.features.push_back(static_cast<std::uint32_t>(number));
-        rows.values.push_back(value);
-      }
+      if (is_dense())
+        rows.dense[dense_at + number] = static_cast<T>(value);
+      else
+        rows.add(number, value);
     });
-    rows.offsets.push_back(rows.features.size());
-    rows.base[r] = whole_sum(base);
-    return fits && norm <= packing_.trusted_norm;
-  }
-
-  /// Lists of single rows become lists of groups; the last group may have empty rows.
-  Prepared grouped(Prepared rows) const {
-    Prepared groups;
-    std::vector<float> values(slots_ * rows_a_group, 0.0f);
-    std::vector<char> present(slots_, false);
-    for (std::size_t first = 0; first < rows.base.size(); first += rows_a_group) {
-      const std::size_t end = std::min(first + rows_a_group, rows.base.size());
-      for (std::size_t r = first; r < end; ++r)
-        for (std::size_t k = rows.offsets[r]; k < rows.offsets[r + 1]; ++k) {
-          values[rows.features[k] * rows_a_group + (r - first)] = rows.values[k];
-          present[rows.features[k]] = true;
-        }
-      for (std::size_t j = 0; j < slots_; ++j) {
-        if (!present[j]) continue;
-        float* mine = values.data() + j * rows_a_group;
-        groups.features.push_back(static_cast<std::uint32_t>(j));
-        groups.values.insert(groups.values.end(), mine, mine + rows_a_group);
-        std::fill_n(mine, rows_a_group, 0.0f);
-        present[j] = false;
-      }
-      groups.offsets.push_back(groups.features.size());
-    }
-    groups.base = std::move(rows.base);
-    groups.foreign = std::move(rows.foreign);
-    return groups;
-  }
-
-  /// Adds a feature to the list of slots, each of which holds several.
-  static void list_part(Prepared& rows, std::size_t number, Value value) {
-    constexpr std::size_t bits = 32 / features_a_slot;
-    const auto slot = static_cast<std::uint32_t>(number / features_a_slot);
-    const auto part = (static_cast<std::uint32_t>(value) & ((1u << bits) - 1))
-                      << (number % features_a_slot * bits);
-    const bool begun = rows.features.size() > rows.offsets.back() && rows.features.back() == slot;
-    if (begun) {
-      rows.values.back() =
-          static_cast<Value>(static_cast<std::uint32_t>(rows.values.back()) | part);
-    } else {
-      rows.features.push_back(slot);
-      rows.values.push_back(static_cast<Value>(part));
-    }
+    rows.end_list();
+    rows.base.push_back(whole_sum(base));
+    return {fits && norm <= packing_.trusted_norm, column_base};
   }
 
   /// Calls body(panel, first column in it, columns, place in the block) for the columns of a block.
@@ -400,7 +369,7 @@ class PanelEngine final : public Engine {
                 Sum* sums) const {
     if constexpr (!in_pairs && !in_quads && !is_binary) {
       const T* dense = rows.dense.data() + from * slots_;
-      if (packing_.side == LeftSide::dense) {
+      if (is_dense()) {
         if constexpr (by_blocks)
           return dense_sums_by_blocks(panel, dense, count, slots_, sums);
         else
@@ -411,19 +380,12 @@ class PanelEngine final : public Engine {
     if constexpr (std::is_same_v<T, float>) {
       if (packing_.side == LeftSide::grouped) {
         const std::size_t groups = (count + rows_a_group - 1) / rows_a_group;
-        for (std::size_t g = 0; g < groups; ++g) {
-          const std::size_t begin = rows.offsets[from / rows_a_group + g];
-          lists[g] = {rows.features.data() + begin, rows.values.data() + begin * rows_a_group,
-                      rows.offsets[from / rows_a_group + g + 1] - begin};
-        }
+        for (std::size_t g = 0; g < groups; ++g)
+          lists[g] = rows.list(from / rows_a_group + g, rows_a_group);
         return group_sums(panel, {lists, groups}, sums);
       }
     }
-    for (std::size_t r = 0; r < count; ++r) {
-      const std::size_t begin = rows.offsets[from + r];
-      lists[r] = {rows.features.data() + begin, rows.values.data() + begin,
-                  rows.offsets[from + r + 1] - begin};
-    }
+    for (std::size_t r = 0; r < count; ++r) lists[r] = rows.list(from + r);
     if constexpr (in_quads)
       quad_sums(panel, {lists, count}, sums);
     else if constexpr (by_blocks)
@@ -436,11 +398,13 @@ class PanelEngine final : public Engine {
   Summation summation_;
   Rows columns_;
   Packing packing_;
+  const PanelEngine* whole_ = nullptr;  // of an engine for a block
   std::size_t slots_;
   std::size_t panel_size_;
   Buffer<T> packed_;  // aligned for every vector
   std::optional<ByteDecay> decay_;
   std::vector<Sum> base_;
+  Prepared own_;  // the columns as rows
 };
 
 }  // namespace

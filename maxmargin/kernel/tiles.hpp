@@ -82,6 +82,12 @@ void finish_sums(const Map& map, const Finish<Sum>& finish, const Sum* sums, std
                  std::size_t rows, std::size_t first, std::size_t count, float* const* out,
                  std::size_t at);
 
+/// y[c] += sum over r of coefficients[r] * map(factor * sums[r * 32 + c] + row_base[r] +
+/// column_base[c]) for c < count <= 32, in double; a distance, which cannot be negative, is cut at
+/// 0.
+void add_exactly(const Map& map, bool is_distance, const Finish<double>& finish, const double* sums,
+                 std::size_t rows, const double* coefficients, std::size_t count, double* y);
+
 /// values[i] = map(values[i]) in double.
 void map_exactly(const Map& map, std::span<double> values);
 

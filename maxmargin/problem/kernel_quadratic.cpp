@@ -11,10 +11,6 @@
 namespace maxmargin {
 namespace {
 
-// A tile of this many kernel values stays in L2 between being computed and being summed up.
-constexpr std::size_t tile_rows = 128;
-constexpr std::size_t tile_columns = 1024;
-
 /// The rows that one task computes: many where the columns alone give tasks enough.
 std::size_t task_rows(std::size_t columns) { return columns >= 4096 ? 256 : 64; }
 
@@ -44,114 +40,208 @@ std::vector<double> checked_diagonal(std::vector<double> diagonal) {
   return diagonal;
 }
 
-class KernelQuadratic final : public Quadratic {
- public:
-  KernelQuadratic(const Kernel& kernel, std::shared_ptr<const Features> rows)
-      : kernel_(kernel),
-        // Nobody else holds these rows: they count as this matrix's own.
-        own_bytes_(rows.use_count() == 1 ? rows->bytes() : 0),
-        rows_(std::move(rows)),
-        engine_(make_engine(kernel, *rows_)),
-        diagonal_(checked_diagonal(self_values(kernel, *rows_))) {}
+/// Rows, packed for a kernel: what all matrices over some of them share.
+struct PackedRows {
+  Kernel kernel;
+  std::shared_ptr<const Features> rows;
+  std::unique_ptr<Engine> engine;
+  std::vector<double> diagonal;
+  std::size_t own_bytes = 0;
 
-  /// Some of the points of a matrix.
-  KernelQuadratic(const KernelQuadratic& whole, std::span<const Index> points)
-      : kernel_(whole.kernel_),
-        rows_(chosen(*whole.rows_, points)),
-        engine_(whole.engine_->for_columns(*rows_, points)),
-        diagonal_(points.size()) {
-    own_bytes_ = rows_->bytes();
-    for (std::size_t i = 0; i < points.size(); ++i) diagonal_[i] = whole.diagonal_[points[i]];
+  PackedRows(const Kernel& of, std::shared_ptr<const Features> some)
+      : kernel(of),
+        rows(std::move(some)),
+        engine(make_engine(kernel, *rows)),
+        diagonal(checked_diagonal(self_values(kernel, *rows))),
+        // Where nobody else holds these rows they count as this matrix's own.
+        own_bytes(engine->bytes() + (rows.use_count() == 1 ? rows->bytes() : 0)) {}
+
+  /// A copy of some of the rows, packed in the same way.
+  PackedRows(const PackedRows& whole, std::span<const Index> which)
+      : kernel(whole.kernel),
+        rows(chosen(*whole.rows, which)),
+        engine(whole.engine->for_columns(*rows, which)),
+        diagonal(which.size()),
+        own_bytes(engine->bytes() + rows->bytes()) {
+    for (std::size_t i = 0; i < which.size(); ++i) diagonal[i] = whole.diagonal[which[i]];
   }
 
-  std::size_t size() const override { return rows_->count(); }
+ private:
+  static std::shared_ptr<const Features> chosen(const Features& rows,
+                                                std::span<const Index> which) {
+    Features some =
+        rows.is_sparse() ? Features::sparse(rows.columns()) : Features::dense(rows.columns());
+    some.append(rows.view(), which);
+    return std::make_shared<const Features>(std::move(some));
+  }
+};
+
+/// Neighbouring rows of PackedRows that are neighbouring points of a matrix.
+struct Stretch {
+  std::size_t row, point, count;
+};
+
+class KernelQuadratic final : public Quadratic {
+ public:
+  KernelQuadratic(std::shared_ptr<const PackedRows> packed, std::vector<Stretch> stretches)
+      : packed_(std::move(packed)), stretches_(std::move(stretches)) {
+    for (const Stretch& each : stretches_)
+      for (std::size_t k = 0; k < each.count; ++k) {
+        rows_.push_back(static_cast<Index>(each.row + k));
+        diagonal_.push_back(packed_->diagonal[each.row + k]);
+      }
+  }
+
+  static std::shared_ptr<const Quadratic> over_all(std::shared_ptr<const PackedRows> packed) {
+    const std::size_t count = packed->rows->count();
+    return std::make_shared<KernelQuadratic>(std::move(packed),
+                                             std::vector<Stretch>{{0, 0, count}});
+  }
+
+  std::size_t size() const override { return rows_.size(); }
   std::span<const double> diagonal() const override { return diagonal_; }
-  Definite definite() const override { return maxmargin::definite(kernel_); }
-  std::size_t bytes() const override { return engine_->bytes() + own_bytes_; }
-  double value_cost() const override { return engine_->value_cost(); }
+  Definite definite() const override { return maxmargin::definite(packed_->kernel); }
+  std::size_t bytes() const override {
+    return size() == packed_->rows->count() ? packed_->own_bytes : 0;
+  }
+  double value_cost() const override { return engine().value_cost(); }
 
   void rows(std::span<const Index> which, std::size_t begin, std::size_t count,
             std::span<float* const> out, const Threads& threads) const override {
-    const std::size_t columns = task_columns(count, threads);
-    const std::size_t column_tasks = (count + columns - 1) / columns;
-    const std::size_t rows_at_once = task_rows(count);
-    const std::size_t row_tasks = (which.size() + rows_at_once - 1) / rows_at_once;
-    threads.run(column_tasks * row_tasks, [&](std::size_t task) {
-      const std::size_t from = task / row_tasks * columns, to = std::min(count, from + columns);
-      const std::size_t first = task % row_tasks * rows_at_once;
-      const std::size_t some = std::min(rows_at_once, which.size() - first);
-      std::vector<float*> part(some);
-      for (std::size_t r = 0; r < some; ++r) part[r] = out[first + r] + from;
-      engine_->block(*rows_, which.subspan(first, some), begin + from, to - from, part);
-    });
+    const std::vector<Index> ids = rows_of(which);
+    for_each_task(ids, begin, count, threads,
+                  [&](std::size_t first, std::span<const Index> some, std::size_t row,
+                      std::size_t columns, std::size_t at) {
+                    engine().block(*packed_->rows, some, row, columns,
+                                   shifted(out, first, some, at));
+                  });
   }
 
-  const ByteDecay* codes() const override { return engine_->codes(); }
+  const ByteDecay* codes() const override { return engine().codes(); }
   void code_rows(std::span<const Index> which, std::size_t begin, std::size_t count,
                  std::span<std::uint8_t* const> out, const Threads& threads) const override {
-    threads.split(count, task_columns(count, threads), [&](std::size_t from, std::size_t to) {
-      std::vector<std::uint8_t*> part(out.begin(), out.end());
-      for (std::uint8_t*& row : part) row += from;
-      engine_->code_block(*rows_, which, begin + from, to - from, part);
+    const std::vector<Index> ids = rows_of(which);
+    for_each_task(ids, begin, count, threads,
+                  [&](std::size_t first, std::span<const Index> some, std::size_t row,
+                      std::size_t columns, std::size_t at) {
+                    engine().code_block(*packed_->rows, some, row, columns,
+                                        shifted(out, first, some, at));
+                  });
+  }
+
+  void among(std::span<const Index> points, std::span<const Index> which,
+             std::span<float* const> out, const Threads& threads) const override {
+    const std::vector<Index> ids = rows_of(points);
+    const std::unique_ptr<Engine> small = engine().for_block(ids);
+    if (small == nullptr) return Quadratic::among(points, which, out, threads);
+    std::vector<Index> left(which.size());
+    for (std::size_t r = 0; r < which.size(); ++r) left[r] = ids[which[r]];
+    constexpr std::size_t rows_at_once = 64;
+    threads.split(left.size(), rows_at_once, [&](std::size_t begin, std::size_t end) {
+      small->block(*packed_->rows, std::span(left).subspan(begin, end - begin), 0, ids.size(),
+                   out.subspan(begin, end - begin));
     });
   }
 
   void add_product(std::span<const Index> which, std::span<const double> coefficients,
                    std::span<double> y, const Threads& threads) const override {
     if (which.empty()) return;
+    const std::vector<Index> ids = rows_of(which);
     threads.split(size(), task_columns(size(), threads), [&](std::size_t begin, std::size_t end) {
-      engine_->add_product(*rows_, which, coefficients, begin, end - begin, y.data() + begin);
+      for_each_piece(begin, end - begin, [&](std::size_t row, std::size_t count, std::size_t at) {
+        engine().add_product(*packed_->rows, ids, coefficients, row, count, y.data() + begin + at);
+      });
     });
   }
 
   void exact_block(std::span<const Index> which, std::size_t begin, std::size_t count, double* out,
                    std::size_t stride) const override {
-    engine_->exact_block(*rows_, which, begin, count, out, stride);
+    const std::vector<Index> ids = rows_of(which);
+    for_each_piece(begin, count, [&](std::size_t row, std::size_t columns, std::size_t at) {
+      engine().exact_block(*packed_->rows, ids, row, columns, out + at, stride);
+    });
   }
 
   void multiply(std::span<const double> x, std::span<double> y, Precision precision,
                 const Threads& threads) const override {
     const std::vector<Index> which = nonzeros(x);
     std::fill(y.begin(), y.end(), 0.0);
-    if (precision == Precision::fast) {
-      std::vector<double> coefficients(which.size());
-      for (std::size_t k = 0; k < which.size(); ++k) coefficients[k] = x[which[k]];
-      return add_product(which, coefficients, y, threads);
-    }
-    threads.split(size(), tile_columns, [&](std::size_t begin, std::size_t end) {
-      add_exact(which, x, begin, end, y.data() + begin);
+    std::vector<double> coefficients(which.size());
+    for (std::size_t k = 0; k < which.size(); ++k) coefficients[k] = x[which[k]];
+    if (precision == Precision::fast) return add_product(which, coefficients, y, threads);
+    const std::vector<Index> ids = rows_of(which);
+    threads.split(size(), task_columns(size(), threads), [&](std::size_t begin, std::size_t end) {
+      for_each_piece(begin, end - begin, [&](std::size_t row, std::size_t count, std::size_t at) {
+        engine().add_exact_product(*packed_->rows, ids, coefficients, row, count,
+                                   y.data() + begin + at);
+      });
     });
   }
 
+  /// Few stretches of neighbours share the packed rows; other points get a copy of theirs.
   std::shared_ptr<const Quadratic> restrict_to(std::span<const Index> points) const override {
-    return std::make_shared<KernelQuadratic>(*this, points);
+    constexpr std::size_t few = 8;
+    const std::vector<Index> ids = rows_of(points);
+    std::vector<Stretch> stretches;
+    for (std::size_t k = 0; k < ids.size() && stretches.size() <= few; ++k) {
+      if (k == 0 || ids[k] != ids[k - 1] + 1) stretches.push_back({ids[k], k, 0});
+      ++stretches.back().count;
+    }
+    if (stretches.size() <= few && ids.size() > few * few)
+      return std::make_shared<KernelQuadratic>(packed_, std::move(stretches));
+    return over_all(std::make_shared<const PackedRows>(*packed_, ids));
   }
 
  private:
-  static std::shared_ptr<const Features> chosen(const Features& rows,
-                                                std::span<const Index> points) {
-    Features some =
-        rows.is_sparse() ? Features::sparse(rows.columns()) : Features::dense(rows.columns());
-    some.append(rows.view(), points);
-    return std::make_shared<const Features>(std::move(some));
+  const Engine& engine() const { return *packed_->engine; }
+
+  std::vector<Index> rows_of(std::span<const Index> points) const {
+    std::vector<Index> ids(points.size());
+    for (std::size_t k = 0; k < points.size(); ++k) ids[k] = rows_[points[k]];
+    return ids;
   }
 
-  void add_exact(std::span<const Index> which, std::span<const double> x, std::size_t begin,
-                 std::size_t end, double* y) const {
-    const std::size_t count = end - begin;
-    std::vector<double> tile(tile_rows * count);
-    for (std::size_t r = 0; r < which.size(); r += tile_rows) {
-      const auto some = which.subspan(r, std::min(tile_rows, which.size() - r));
-      engine_->exact_block(*rows_, some, begin, count, tile.data(), count);
-      for (std::size_t i = 0; i < some.size(); ++i)
-        for (std::size_t c = 0; c < count; ++c) y[c] += x[some[i]] * tile[i * count + c];
+  /// Calls body(first row, count, place) for the stretches within the points [begin, begin +
+  /// count).
+  template <class Body>
+  void for_each_piece(std::size_t begin, std::size_t count, Body&& body) const {
+    for (const Stretch& each : stretches_) {
+      const std::size_t from = std::max(begin, each.point);
+      const std::size_t to = std::min(begin + count, each.point + each.count);
+      if (from < to) body(each.row + (from - each.point), to - from, from - begin);
     }
   }
 
-  Kernel kernel_;
-  std::size_t own_bytes_ = 0;
-  std::shared_ptr<const Features> rows_;
-  std::unique_ptr<Engine> engine_;
+  /// Cuts rows by columns into tasks: body(first of the rows, rows, first column, columns, place).
+  template <class Body>
+  void for_each_task(std::span<const Index> ids, std::size_t begin, std::size_t count,
+                     const Threads& threads, Body&& body) const {
+    const std::size_t columns = task_columns(count, threads);
+    const std::size_t column_tasks = (count + columns - 1) / columns;
+    const std::size_t rows_at_once = task_rows(count);
+    const std::size_t row_tasks = (ids.size() + rows_at_once - 1) / rows_at_once;
+    threads.run(column_tasks * row_tasks, [&](std::size_t task) {
+      const std::size_t from = task / row_tasks * columns, to = std::min(count, from + columns);
+      const std::size_t first = task % row_tasks * rows_at_once;
+      const auto some = ids.subspan(first, std::min(rows_at_once, ids.size() - first));
+      for_each_piece(begin + from, to - from,
+                     [&](std::size_t row, std::size_t many, std::size_t at) {
+                       body(first, some, row, many, from + at);
+                     });
+    });
+  }
+
+  template <class Cell>
+  static std::vector<Cell*> shifted(std::span<Cell* const> out, std::size_t first,
+                                    std::span<const Index> some, std::size_t at) {
+    std::vector<Cell*> part(some.size());
+    for (std::size_t r = 0; r < some.size(); ++r) part[r] = out[first + r] + at;
+    return part;
+  }
+
+  std::shared_ptr<const PackedRows> packed_;
+  std::vector<Stretch> stretches_;
+  std::vector<Index> rows_;  // of packed_, of each point
   std::vector<double> diagonal_;
 };
 
@@ -251,7 +341,7 @@ std::shared_ptr<const Quadratic> make_kernel_quadratic(const Kernel& kernel,
                                                        std::vector<Index> points,
                                                        Definite precomputed) {
   if (!std::holds_alternative<Precomputed>(kernel))
-    return std::make_shared<KernelQuadratic>(kernel, std::move(rows));
+    return KernelQuadratic::over_all(std::make_shared<const PackedRows>(kernel, std::move(rows)));
   check_precomputed(*rows);
   if (points.empty())
     for (std::size_t i = 0; i < rows->count(); ++i) points.push_back(static_cast<Index>(i));

@@ -8,6 +8,11 @@
 
 namespace maxmargin {
 
+void Quadratic::among(std::span<const Index> points, std::span<const Index> which,
+                      std::span<float* const> out, const Threads& threads) const {
+  restrict_to(points)->rows(which, 0, points.size(), out, threads);
+}
+
 void Quadratic::code_rows(std::span<const Index>, std::size_t, std::size_t,
                           std::span<std::uint8_t* const>, const Threads&) const {
   throw std::logic_error("these rows have no codes");

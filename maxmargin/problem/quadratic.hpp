@@ -30,6 +30,10 @@ class Quadratic {
   virtual void rows(std::span<const Index> which, std::size_t begin, std::size_t count,
                     std::span<float* const> out, const Threads& threads) const = 0;
 
+  /// out[r][c] = K(points[which[r]], points[c]): for small sets of points.
+  virtual void among(std::span<const Index> points, std::span<const Index> which,
+                     std::span<float* const> out, const Threads& threads) const;
+
   /// Rows whose values are exp(-rate s) of whole numbers s < 256 can be had as these numbers: a
   /// quarter of the memory. Null if they are not of this kind.
   virtual const ByteDecay* codes() const { return nullptr; }

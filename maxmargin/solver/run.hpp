@@ -13,7 +13,8 @@ struct Run {
   Observer observer;                      ///< may be empty
   std::vector<double> start;              ///< variables to start from; empty: the solver's choice
   Precision precision = Precision::fast;  ///< of the products at the start
-  double seconds_before = 0;  ///< already spent on this problem, for limits and progress
+  double seconds_before = 0;         ///< already spent on this problem, for limits and progress
+  std::vector<double> start_f = {};  ///< K s a at the start, where it is known
 };
 
 }  // namespace maxmargin

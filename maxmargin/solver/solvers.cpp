@@ -23,11 +23,10 @@ bool reached(const Certificate& certificate, const Stop& stop) {
          (!certificate.mercer || certificate.relative_gap <= stop.relative_gap);
 }
 
-bool float_is_enough(const DualQp& qp, const Certified& certified, const Stop& stop) {
-  const Rounding rounding = expected_rounding(qp, certified.solution.a);
+bool float_is_enough(const DualQp& qp, const Solution& solution, double dual, const Stop& stop) {
+  const Rounding rounding = expected_rounding(qp, solution.a);
   return stop.kkt >= rounding_margin * rounding.f &&
-         stop.relative_gap * std::abs(certified.certificate.dual) >=
-             rounding_margin * rounding.objective;
+         stop.relative_gap * std::abs(dual) >= rounding_margin * rounding.objective;
 }
 
 }  // namespace
@@ -41,7 +40,7 @@ Certified solve(const DualQp& qp, const Solver& solver, const Threads& threads,
         "use --solver auto");
   const Stopwatch clock;
   const Stop& stop = stop_of(solver);
-  Run context{threads, observer, {}, Precision::fast, 0};
+  Run context{threads, observer, {}, Precision::fast, 0, {}};
   Certified best;
   std::size_t iterations = 0;
   double certifying = 0;
@@ -49,10 +48,14 @@ Certified solve(const DualQp& qp, const Solver& solver, const Threads& threads,
     Solution solution =
         std::visit([&](const auto& chosen) { return run(qp, chosen, context); }, solver);
     iterations += solution.iterations;
+    const bool converged = solution.ended == Ended::converged;
+    // What the solver knows of the dual tells which certificate will be needed.
+    if (converged && !float_is_enough(qp, solution, solution.best_dual, stop))
+      context.precision = Precision::exact;
     Certified now = certify(qp, std::move(solution), context.precision, threads);
     certifying += now.seconds;
-    if (context.precision == Precision::fast && now.solution.ended == Ended::converged &&
-        !float_is_enough(qp, now, stop)) {
+    if (context.precision == Precision::fast && converged &&
+        !float_is_enough(qp, now.solution, now.certificate.dual, stop)) {
       now = certify(qp, std::move(now.solution), Precision::exact, threads);
       certifying += now.seconds;
     }
@@ -64,9 +67,11 @@ Certified solve(const DualQp& qp, const Solver& solver, const Threads& threads,
     if (enough || ended != Ended::converged || !better) break;
     // Corrections are small, so the rounding of the float rows that carry them is negligible.
     context.start = best.solution.a;
+    context.start_f = std::move(best.f);
     context.precision = Precision::exact;
     context.seconds_before = clock.seconds();
   }
+  best.f.clear();
   best.solution.iterations = iterations;
   best.seconds = certifying;
   if (best.solution.ended == Ended::converged && !reached(best.certificate, stop))

@@ -79,24 +79,90 @@ std::vector<std::pair<Index, double>> Formulated::coefficients(std::span<const d
   return result;
 }
 
+namespace {
+
+/// The points of a problem, and for each first row of equal ones its point.
+struct Points {
+  std::vector<Index> row;  ///< of each point
+  std::vector<Index> of_leader;
+  std::shared_ptr<const Quadratic> K;
+};
+
+/// In the order of the examples, with a matrix of their own.
+Points own_points(const Examples& data, std::span<const Example> examples, const Kernel& kernel) {
+  const bool by_number = std::holds_alternative<Precomputed>(kernel);
+  Points points{{}, std::vector<Index>(data.x->count(), none), nullptr};
+  for (const Example& example : examples) {
+    Index& point = points.of_leader[by_number ? example.row : data.first_equal[example.row]];
+    if (point != none) continue;
+    point = static_cast<Index>(points.row.size());
+    points.row.push_back(example.row);
+  }
+  if (by_number) {
+    points.K = make_kernel_quadratic(kernel, data.x, points.row, data.definite);
+  } else if (points.row.size() == data.x->count()) {
+    points.K = make_kernel_quadratic(kernel, data.x);
+  } else {
+    Features some = data.x->is_sparse() ? Features::sparse(data.x->columns())
+                                        : Features::dense(data.x->columns());
+    some.append(data.x->view(), points.row);
+    points.K = make_kernel_quadratic(kernel, std::make_shared<const Features>(std::move(some)));
+  }
+  return points;
+}
+
+/// In the order of the shared matrix.
+Points shared_points(const Examples& data, std::span<const Example> examples) {
+  std::vector<std::pair<Index, Index>> found;  // point of the shared matrix, first equal row
+  for (const Example& example : examples) {
+    const Index leader = data.first_equal[example.row];
+    found.emplace_back(data.point[leader], leader);
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  Points points{{}, std::vector<Index>(data.x->count(), none), nullptr};
+  std::vector<Index> shared;
+  for (const auto& [point, leader] : found) {
+    points.of_leader[leader] = static_cast<Index>(points.row.size());
+    points.row.push_back(leader);
+    shared.push_back(point);
+  }
+  points.K = data.K->restrict_to(shared);
+  return points;
+}
+
+}  // namespace
+
+void share_matrix(Examples& data, std::span<const std::vector<Index>> rows_of_classes,
+                  const Kernel& kernel) {
+  data.point.assign(data.x->count(), none);
+  std::vector<Index> rows;
+  for (const auto& members : rows_of_classes)
+    for (const Index row : members) {
+      Index& point = data.point[data.first_equal[row]];
+      if (point != none) continue;
+      point = static_cast<Index>(rows.size());
+      rows.push_back(row);
+    }
+  Features some = data.x->is_sparse() ? Features::sparse(data.x->columns())
+                                      : Features::dense(data.x->columns());
+  some.append(data.x->view(), rows);
+  data.K = make_kernel_quadratic(kernel, std::make_shared<const Features>(std::move(some)));
+}
+
 Formulated formulate(const Examples& data, std::span<const Example> examples, const Loss& loss,
                      const Kernel& kernel) {
   Formulated result;
   DualQp& qp = result.qp;
   const bool by_number = std::holds_alternative<Precomputed>(kernel);
-  std::vector<Index> point_of(data.x->count(), none);  // of the first equal row
-  std::vector<Index> points;
+  const Points points = data.K ? shared_points(data, examples) : own_points(data, examples, kernel);
   VariableList variables(qp);
   std::vector<double> summed;  // the bounds that share a variable; infinite ones count as 1
 
   for (const Example& example : examples) {
     const Index leader = by_number ? example.row : data.first_equal[example.row];
-    if (point_of[leader] == none) {
-      point_of[leader] = static_cast<Index>(points.size());
-      points.push_back(example.row);
-    }
     const auto add = [&](const Block& block) {
-      const auto [v, fresh] = variables.find_or_add(point_of[leader], block);
+      const auto [v, fresh] = variables.find_or_add(points.of_leader[leader], block);
       const double share = std::isinf(block.upper) ? 1 : block.upper;
       if (fresh) {
         summed.push_back(share);
@@ -115,16 +181,7 @@ Formulated formulate(const Examples& data, std::span<const Example> examples, co
   for (auto& share : result.shares) share.part /= summed[share.variable];
 
   std::visit([&](const auto& chosen) { add_equality(chosen, examples, qp); }, loss);
-  if (by_number) {
-    qp.K = make_kernel_quadratic(kernel, data.x, points, data.definite);
-  } else if (points.size() == data.x->count()) {
-    qp.K = make_kernel_quadratic(kernel, data.x);
-  } else {
-    Features some = data.x->is_sparse() ? Features::sparse(data.x->columns())
-                                        : Features::dense(data.x->columns());
-    some.append(data.x->view(), points);
-    qp.K = make_kernel_quadratic(kernel, std::make_shared<const Features>(std::move(some)));
-  }
+  qp.K = points.K;
   return result;
 }
 

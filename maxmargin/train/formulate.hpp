@@ -15,7 +15,15 @@ struct Examples {
   std::shared_ptr<const Features> x;
   std::vector<Index> first_equal;  ///< see data/equal_rows.hpp
   Definite definite = Definite::yes;
+  /// Where several problems are made: the kernel matrix over all different rows, class by class, so
+  /// that the rows of a few classes are a few stretches of it; and the point of each first row.
+  std::shared_ptr<const Quadratic> K = nullptr;
+  std::vector<Index> point = {};
 };
+
+/// Makes K for these problems.
+void share_matrix(Examples& data, std::span<const std::vector<Index>> rows_of_classes,
+                  const Kernel& kernel);
 
 /// One example of one problem: its row, target (+1, -1 or a number) and cost.
 struct Example {

@@ -80,16 +80,22 @@ Part train_one(const Examples& data, const Subproblem& problem, const TrainOptio
 
 /// Many machines run side by side, one thread each; few share all threads one after another. The
 /// result has the same bits either way.
+bool side_by_side(std::size_t machines, const Threads& threads) {
+  const auto crew = static_cast<std::size_t>(threads.count());
+  return crew > 1 && machines >= 2 * crew;
+}
+
 std::vector<Part> train_all(const Examples& data, const Subproblems& problems,
                             const TrainOptions& options, const Threads& threads,
                             const Observer& observer) {
   const std::size_t machines = problems.list.size();
-  const std::size_t memory =
+  std::size_t memory =
       options.memory_bytes > 0 ? options.memory_bytes : available_memory_bytes() / 2;
+  if (data.K) memory -= std::min(memory, data.K->bytes());
   Audience audience(observer, machines);
   std::vector<Part> parts(machines);
   const auto crew = static_cast<std::size_t>(threads.count());
-  if (crew == 1 || machines < 2 * crew) {
+  if (!side_by_side(machines, threads)) {
     for (std::size_t k = 0; k < machines; ++k)
       parts[k] = train_one(data, problems.list[k], options, memory, k, audience, threads);
     return parts;
@@ -251,6 +257,28 @@ Ended worse(Ended x, Ended y) {
   return rank(x) >= rank(y) ? x : y;
 }
 
+namespace {
+
+/// In the order in which the classes appear: the same whatever they are called.
+std::vector<std::vector<Index>> rows_of_classes(const Dataset& data) {
+  std::vector<std::vector<Index>> rows;
+  std::vector<std::size_t> place;
+  const Classes classes = classes_of(data);
+  place.assign(classes.names.size(), classes.names.size());
+  for (std::size_t i = 0; i < data.rows(); ++i) {
+    if (!data.weight.empty() && data.weight[i] == 0) continue;
+    std::size_t& mine = place[classes.of_row[i]];
+    if (mine == classes.names.size()) {
+      mine = rows.size();
+      rows.emplace_back();
+    }
+    rows[mine].push_back(static_cast<Index>(i));
+  }
+  return rows;
+}
+
+}  // namespace
+
 Prepared prepare(Dataset data, const TrainOptions& options, const Threads& threads) {
   std::visit([](const auto& kernel) { validate(kernel); }, options.kernel);
   Prepared prepared;
@@ -268,6 +296,8 @@ Prepared prepare(Dataset data, const TrainOptions& options, const Threads& threa
     examples.definite = checked_precomputed(*examples.x, options.seed, threads);
   else
     examples.first_equal = first_equal_rows(*examples.x);
+  if (prepared.problems.list.size() > 1 && !examples.first_equal.empty())
+    share_matrix(examples, rows_of_classes(data), options.kernel);
   prepared.merged_rows = count_merged(data, examples.first_equal, prepared.problems.outcome);
   prepared.feature_names = std::move(data.feature_names);
   prepared.y = std::move(data.y);
@@ -308,6 +338,8 @@ Trained train(const Prepared& prepared, const Subproblems& problems, const Train
     trained.iterations += certified.solution.iterations;
     trained.certify_seconds += certified.seconds;
   }
+  // Machines that are trained side by side are certified side by side.
+  if (side_by_side(parts.size(), threads)) trained.certify_seconds /= threads.count();
   assemble(examples, problems, parts, model);
   for (const Machine& machine : model.machines) trained.ended = worse(trained.ended, machine.ended);
   trained.train_seconds = std::max(0.0, clock.seconds() - trained.certify_seconds);

@@ -91,8 +91,11 @@ class Outer {
         beta_(active_.beta),
         goal_(options.stop.kkt) {
     full_coefficients_ = point_coefficients();
-    full_f_.resize(qp.K->size());
-    qp.K->multiply(full_coefficients_, full_f_, run.precision, run.threads);
+    full_f_ = run.start_f;
+    if (full_f_.empty()) {
+      full_f_.resize(qp.K->size());
+      qp.K->multiply(full_coefficients_, full_f_, run.precision, run.threads);
+    }
     active_.f = full_f_;
     change_.assign(qp.K->size(), 0.0);
     hard_ = std::any_of(qp.block.begin(), qp.block.end(), [](const Block& block) {
@@ -125,7 +128,8 @@ class Outer {
     if (first_violation_ == 0) first_violation_ = std::max(levels.violation(), goal_);
     if (levels.violation() <= goal_) return settle();
     if (!within_limits(levels)) return;
-    if (options_.shrinking && ++since_shrink_ >= iterations_between_shrinks) shrink(levels);
+    if (options_.shrinking && shrinking_pays() && ++since_shrink_ >= iterations_between_shrinks)
+      shrink(levels);
     const std::vector<Index> set = working_set(levels);
     const double decrease = improve(set, levels);
     watch(decrease, levels.violation());
@@ -291,8 +295,7 @@ class Outer {
         out.push_back(values.row(p));
         computed[p] = true;
       }
-    if (!missing.empty())
-      active_.K->restrict_to(points)->rows(missing, 0, width, out, run_.threads);
+    if (!missing.empty()) active_.K->among(points, missing, out, run_.threads);
     run_.threads.split(width, 64, [&](std::size_t begin, std::size_t end) {
       for (std::size_t p = begin; p < end; ++p)
         if (!computed[p]) cache_.pick(points[p], points, values.row(p));
@@ -342,6 +345,13 @@ class Outer {
   }
 
   bool is_shrunk() const { return active_.size() < qp_.size(); }
+
+  /// In the end f is to be had again where it was left out, from as many kernel values as the whole
+  /// run takes. That pays where values are cheap and rows come again and again, not where rows are
+  /// expensive and kept.
+  bool shrinking_pays() const {
+    return active_.K->value_cost() < cheap_value || cache_.lacks_room_for(largest_set_);
+  }
 
   void shrink(const Active::Levels& levels) {
     since_shrink_ = 0;
