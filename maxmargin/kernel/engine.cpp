@@ -7,6 +7,8 @@
 
 #include "maxmargin/kernel/exact_product.hpp"
 #include "maxmargin/kernel/left_panel.hpp"
+#include "maxmargin/kernel/locality.hpp"
+#include "maxmargin/kernel/narrow_engine.hpp"
 #include "maxmargin/kernel/panel_engine.hpp"
 #include "maxmargin/kernel/quad_tiles.hpp"
 #include "maxmargin/linalg/accumulate.hpp"
@@ -197,6 +199,17 @@ std::unique_ptr<Engine> make_whole_engine(const Form& form, const Rows& columns,
   return nullptr;
 }
 
+/// Whether most values are negligible, and boxes around columns tell so in float numbers.
+bool leaves_out_far_blocks(const Form& form, const Engine& engine, const Rows& columns) {
+  constexpr std::size_t most_features = 512;
+  constexpr double exact_floats = 1e4;
+  const double limit = negligible_from(form);
+  if (std::isinf(limit) || engine.codes() != nullptr || columns.columns > most_features)
+    return false;
+  const double largest = extent_of(Summation(form.pairing), columns).largest;
+  return largest < exact_floats * std::sqrt(limit) && near_share(form, columns) <= 0.5;
+}
+
 /// Whether rows in groups are cheaper than alone: a group's list is longer than that of one row,
 /// but a panel that does not stay in L1 is read once for all of its rows.
 bool groups_pay(const Rows& columns, std::size_t used_features) {
@@ -279,6 +292,10 @@ void Engine::add_product(const Rows& left, std::span<const Index> which,
   }
 }
 
+std::unique_ptr<Engine> Engine::for_block(const Rows&, std::span<const Index>) const {
+  return nullptr;
+}
+
 void Engine::add_exact_product(const Rows& left, std::span<const Index> which,
                                std::span<const double> coefficients, std::size_t begin,
                                std::size_t count, double* y) const {
@@ -301,8 +318,11 @@ std::unique_ptr<Engine> make_engine(const Kernel& kernel, const Rows& columns) {
   return std::visit(
       [&](const auto& chosen) -> std::unique_ptr<Engine> {
         if constexpr (requires { chosen.form(); }) {
-          check_non_negative(chosen.form(), columns, chosen.name);
-          return make_form_engine(chosen.form(), columns);
+          const Form form = chosen.form();
+          check_non_negative(form, columns, chosen.name);
+          auto engine = make_form_engine(form, columns);
+          if (!leaves_out_far_blocks(form, *engine, columns)) return engine;
+          return make_narrow_engine(form, std::move(engine), columns, near_share(form, columns));
         } else {
           return nullptr;
         }

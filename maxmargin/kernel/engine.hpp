@@ -20,8 +20,8 @@ class Engine {
 
   /// out[r][c] = K(left row which[r], column begin + c) for c < count.
   /// Best with 32 rows or more and thousands of columns. The error is at most 1e-6: of the value
-  /// for kernels of a distance (down to 1e-30), of sqrt(K(x,x) K(z,z)) for powers of products,
-  /// where the value itself may cancel, and of 1 for tanh.
+  /// for kernels of a distance (below 1e-24 it may be taken as 0), of sqrt(K(x,x) K(z,z)) for
+  /// powers of products, where the value itself may cancel, and of 1 for tanh.
   virtual void block(const Rows& left, std::span<const Index> which, std::size_t begin,
                      std::size_t count, std::span<float* const> out) const = 0;
   /// The same into one array: row r begins at out + r * stride.
@@ -56,10 +56,10 @@ class Engine {
   virtual std::unique_ptr<Engine> for_columns(const Rows& columns,
                                               std::span<const Index> which) const = 0;
 
-  /// An engine for the columns `which` of this one that knows block() only, and only of rows that
-  /// this one's columns are made of: quickly made, for a small block. Null where there is none.
-  /// This engine must outlive it.
-  virtual std::unique_ptr<Engine> for_block(std::span<const Index>) const { return nullptr; }
+  /// An engine for the columns `which` of this one that knows block() only, and only of `rows`,
+  /// which this one's columns are made of: quickly made, for a small block. Null where there is
+  /// none. This engine must outlive it.
+  virtual std::unique_ptr<Engine> for_block(const Rows& rows, std::span<const Index> which) const;
 
   /// Roughly the nanoseconds that one value takes on one core: decides what is worth keeping.
   virtual double value_cost() const = 0;

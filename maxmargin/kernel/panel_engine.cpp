@@ -127,7 +127,7 @@ class PanelEngine final : public Engine {
                                       std::span<const Index> which) const override {
     return std::make_unique<PanelEngine>(*this, columns, which);
   }
-  std::unique_ptr<Engine> for_block(std::span<const Index> which) const override {
+  std::unique_ptr<Engine> for_block(const Rows&, std::span<const Index> which) const override {
     return std::make_unique<PanelEngine>(*this, which);
   }
 

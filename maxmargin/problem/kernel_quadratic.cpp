@@ -132,7 +132,7 @@ class KernelQuadratic final : public Quadratic {
   void among(std::span<const Index> points, std::span<const Index> which,
              std::span<float* const> out, const Threads& threads) const override {
     const std::vector<Index> ids = rows_of(points);
-    const std::unique_ptr<Engine> small = engine().for_block(ids);
+    const std::unique_ptr<Engine> small = engine().for_block(*packed_->rows, ids);
     if (small == nullptr) return Quadratic::among(points, which, out, threads);
     std::vector<Index> left(which.size());
     for (std::size_t r = 0; r < which.size(); ++r) left[r] = ids[which[r]];

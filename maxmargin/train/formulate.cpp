@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "maxmargin/kernel/locality.hpp"
 #include "maxmargin/problem/kernel_quadratic.hpp"
 
 namespace maxmargin {
@@ -93,14 +94,18 @@ Points own_points(const Examples& data, std::span<const Example> examples, const
   const bool by_number = std::holds_alternative<Precomputed>(kernel);
   Points points{{}, std::vector<Index>(data.x->count(), none), nullptr};
   for (const Example& example : examples) {
-    Index& point = points.of_leader[by_number ? example.row : data.first_equal[example.row]];
-    if (point != none) continue;
-    point = static_cast<Index>(points.row.size());
-    points.row.push_back(example.row);
+    const Index leader = by_number ? example.row : data.first_equal[example.row];
+    if (points.of_leader[leader] != none) continue;
+    points.of_leader[leader] = 0;
+    points.row.push_back(leader);
   }
+  points.row = near_together(kernel, *data.x, std::move(points.row));
+  for (std::size_t k = 0; k < points.row.size(); ++k)
+    points.of_leader[points.row[k]] = static_cast<Index>(k);
   if (by_number) {
     points.K = make_kernel_quadratic(kernel, data.x, points.row, data.definite);
-  } else if (points.row.size() == data.x->count()) {
+  } else if (points.row.size() == data.x->count() &&
+             std::is_sorted(points.row.begin(), points.row.end())) {
     points.K = make_kernel_quadratic(kernel, data.x);
   } else {
     Features some = data.x->is_sparse() ? Features::sparse(data.x->columns())
@@ -138,7 +143,7 @@ void share_matrix(Examples& data, std::span<const std::vector<Index>> rows_of_cl
   data.point.assign(data.x->count(), none);
   std::vector<Index> rows;
   for (const auto& members : rows_of_classes)
-    for (const Index row : members) {
+    for (const Index row : near_together(kernel, *data.x, members)) {
       Index& point = data.point[data.first_equal[row]];
       if (point != none) continue;
       point = static_cast<Index>(rows.size());

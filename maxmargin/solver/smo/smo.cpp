@@ -25,6 +25,8 @@ constexpr double worth_shrinking = 0.7;
 constexpr double gathering_cost = 3;  // nanoseconds
 // Values that are computed about as fast as memory for them is had.
 constexpr double cheap_value = 1.5;  // nanoseconds
+// Values that are computed about as fast as they are read.
+constexpr double cheapest_value = 0.5;  // nanoseconds
 // So many times all variables could have had their turn, and there was no progress: stalled.
 constexpr std::size_t patience = 20;
 // A hard margin below this share of the data's radius is none.
@@ -326,11 +328,13 @@ class Outer {
       if (active_.is_free(v)) free.push_back(active_.point[v]);
     std::sort(free.begin(), free.end());
     const bool cheap = active_.K->value_cost() < cheap_value;
+    const bool cheapest = active_.K->value_cost() < cheapest_value;
     RowCache::Wishes wishes;
     wishes.keep.resize(changed.size());
     std::size_t kept = 0;
     for (std::size_t k = 0; k < changed.size(); ++k) {
-      wishes.keep[k] = !cheap || std::binary_search(free.begin(), free.end(), changed[k]);
+      wishes.keep[k] =
+          !cheap || (!cheapest && std::binary_search(free.begin(), free.end(), changed[k]));
       kept += wishes.keep[k];
     }
     if (cache_.lacks_room_for(kept)) wishes.precious = precious();

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <vector>
+
+#include "maxmargin/kernel/kernels.hpp"
+
+namespace maxmargin {
+
+/// Kernel values below this are taken as zero where that spares them: with coefficients and numbers
+/// of rows that fit into a computer, their sum is below the rounding of any other value.
+inline constexpr double negligible_value = 1e-24;
+
+/// Squared distances from which on a kernel's values are negligible; infinite if there is no such.
+double negligible_from(const Form& form);
+
+/// The share of pairs of rows, in a sample, whose kernel value is not negligible.
+double near_share(const Form& form, const Rows& rows);
+
+/// Where most pairs of rows are far apart for this kernel: the numbers in `which` in an order that
+/// makes near rows neighbours, so that whole blocks of kernel values need not be computed.
+/// Otherwise `which` as it is.
+std::vector<Index> near_together(const Kernel& kernel, const Rows& rows, std::vector<Index> which);
+
+}  // namespace maxmargin

@@ -1,0 +1,161 @@
+#include "maxmargin/kernel/narrow_engine.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <vector>
+
+#include "maxmargin/kernel/locality.hpp"
+#include "maxmargin/kernel/panel_boxes.hpp"
+#include "maxmargin/linalg/accumulate.hpp"
+
+namespace maxmargin {
+namespace {
+
+constexpr std::size_t width = 64;  // columns in a box
+constexpr std::size_t rows_at_once = 256;
+
+class NarrowEngine final : public Engine {
+ public:
+  NarrowEngine(double limit, double near_share, std::unique_ptr<Engine> engine, const Rows& columns)
+      : limit_(limit),
+        near_share_(near_share),
+        engine_(std::move(engine)),
+        boxes_((columns.count + width - 1) / width, columns.columns) {
+    std::vector<Index> all(columns.count);
+    std::iota(all.begin(), all.end(), Index{0});
+    add_boxes(columns, all);
+  }
+  /// For a block: boxes around chosen rows.
+  NarrowEngine(const NarrowEngine& whole, std::unique_ptr<Engine> engine, const Rows& rows,
+               std::span<const Index> which)
+      : limit_(whole.limit_),
+        near_share_(whole.near_share_),
+        engine_(std::move(engine)),
+        boxes_((which.size() + width - 1) / width, rows.columns) {
+    add_boxes(rows, which);
+  }
+
+  void block(const Rows& left, std::span<const Index> which, std::size_t begin, std::size_t count,
+             std::span<float* const> out) const override {
+    for_each_near(left, which, begin, count,
+                  [&](std::span<const Index> near, std::span<const Index> far, std::size_t from,
+                      std::size_t here) {
+                    std::vector<float*> part(near.size());
+                    for (std::size_t k = 0; k < near.size(); ++k)
+                      part[k] = out[near[k]] + (from - begin);
+                    if (!near.empty()) engine_->block(left, chosen(which, near), from, here, part);
+                    for (const Index r : far) std::fill_n(out[r] + (from - begin), here, 0.0f);
+                  });
+  }
+
+  void add_product(const Rows& left, std::span<const Index> which,
+                   std::span<const double> coefficients, std::size_t begin, std::size_t count,
+                   double* y) const override {
+    std::vector<float> tile(rows_at_once * width);
+    for (std::size_t first = 0; first < which.size(); first += rows_at_once) {
+      const auto some = which.subspan(first, std::min(rows_at_once, which.size() - first));
+      for_each_near(left, some, begin, count,
+                    [&](std::span<const Index> near, std::span<const Index>, std::size_t from,
+                        std::size_t here) {
+                      if (near.empty()) return;
+                      engine_->Engine::block(left, chosen(some, near), from, here, tile.data(),
+                                             width);
+                      std::vector<const float*> rows(near.size());
+                      std::vector<double> weights(near.size());
+                      for (std::size_t k = 0; k < near.size(); ++k) {
+                        rows[k] = tile.data() + k * width;
+                        weights[k] = coefficients[first + near[k]];
+                      }
+                      add_scaled_rows(rows, weights, here, y + (from - begin));
+                    });
+    }
+  }
+
+  void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,
+                   std::size_t count, double* out, std::size_t stride) const override {
+    engine_->exact_block(left, which, begin, count, out, stride);
+  }
+  void add_exact_product(const Rows& left, std::span<const Index> which,
+                         std::span<const double> coefficients, std::size_t begin, std::size_t count,
+                         double* y) const override {
+    engine_->add_exact_product(left, which, coefficients, begin, count, y);
+  }
+  std::unique_ptr<Engine> for_columns(const Rows& columns,
+                                      std::span<const Index> which) const override {
+    return std::make_unique<NarrowEngine>(limit_, near_share_, engine_->for_columns(columns, which),
+                                          columns);
+  }
+  std::unique_ptr<Engine> for_block(const Rows& rows, std::span<const Index> which) const override {
+    std::unique_ptr<Engine> inner = engine_->for_block(rows, which);
+    if (inner == nullptr) return nullptr;
+    return std::make_unique<NarrowEngine>(*this, std::move(inner), rows, which);
+  }
+  double value_cost() const override { return 0.1 + near_share_ * engine_->value_cost(); }
+  std::size_t bytes() const override { return engine_->bytes() + boxes_.bytes(); }
+
+ private:
+  void add_boxes(const Rows& rows, std::span<const Index> which) {
+    const AlignedVector<float> dense = dense_rows(rows, which);
+    for (std::size_t c = 0; c < which.size(); ++c)
+      boxes_.add(c / width, dense.data() + c * boxes_.stride());
+  }
+
+  /// Features that no column has count only on the safe side, that of a smaller distance.
+  AlignedVector<float> dense_rows(const Rows& rows, std::span<const Index> which) const {
+    const std::size_t stride = boxes_.stride();
+    AlignedVector<float> dense(which.size() * stride, 0.0f);
+    for (std::size_t r = 0; r < which.size(); ++r)
+      rows.for_each(which[r], [&](Index feature, double value) {
+        if (feature < stride) dense[r * stride + feature] = static_cast<float>(value);
+      });
+    return dense;
+  }
+
+  static std::vector<Index> chosen(std::span<const Index> which, std::span<const Index> places) {
+    std::vector<Index> result(places.size());
+    for (std::size_t k = 0; k < places.size(); ++k) result[k] = which[places[k]];
+    return result;
+  }
+
+  /// Calls body(places of near rows, places of far rows, first column, columns) for each piece of
+  /// the columns that shares a box.
+  template <class Body>
+  void for_each_near(const Rows& left, std::span<const Index> which, std::size_t begin,
+                     std::size_t count, Body&& body) const {
+    const AlignedVector<float> dense = dense_rows(left, which);
+    std::vector<Index> all(which.size()), group, far;
+    std::iota(all.begin(), all.end(), Index{0});
+    constexpr std::size_t none = static_cast<std::size_t>(-1);
+    std::size_t group_of = none;
+    for (std::size_t at = begin; at < begin + count;) {
+      const std::size_t panel = at / width;
+      const std::size_t here = std::min((panel + 1) * width, begin + count) - at;
+      if (panel / PanelBoxes::panels_a_group != group_of) {
+        group_of = panel / PanelBoxes::panels_a_group;
+        group = boxes_.near_group(panel, dense.data(), all, limit_);
+      }
+      const std::vector<Index> near = boxes_.near_panel(panel, dense.data(), group, limit_);
+      far.clear();
+      std::set_difference(all.begin(), all.end(), near.begin(), near.end(),
+                          std::back_inserter(far));
+      body(near, far, at, here);
+      at += here;
+    }
+  }
+
+  double limit_;
+  double near_share_;
+  std::unique_ptr<Engine> engine_;
+  PanelBoxes boxes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_narrow_engine(const Form& form, std::unique_ptr<Engine> engine,
+                                           const Rows& columns, double near_share) {
+  return std::make_unique<NarrowEngine>(negligible_from(form), near_share, std::move(engine),
+                                        columns);
+}
+
+}  // namespace maxmargin

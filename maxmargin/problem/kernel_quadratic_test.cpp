@@ -1,0 +1,112 @@
+#include "maxmargin/problem/kernel_quadratic.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "maxmargin/base/rng.hpp"
+
+namespace maxmargin {
+namespace {
+
+std::vector<Index> numbers(std::size_t begin, std::size_t end) {
+  std::vector<Index> result(end - begin);
+  std::iota(result.begin(), result.end(), static_cast<Index>(begin));
+  return result;
+}
+
+std::vector<float> all_rows(const Quadratic& K, std::span<const Index> which,
+                            const Threads& threads) {
+  std::vector<float> values(which.size() * K.size());
+  std::vector<float*> out;
+  for (std::size_t r = 0; r < which.size(); ++r) out.push_back(values.data() + r * K.size());
+  K.rows(which, 0, K.size(), out, threads);
+  return values;
+}
+
+/// Rows, products, blocks and restrictions of some points of a matrix are those of the matrix.
+void expect_part_of(const Quadratic& whole, std::span<const Index> points) {
+  const Threads threads(2);
+  const auto part = whole.restrict_to(points);
+  ASSERT_EQ(part->size(), points.size());
+  const std::vector<Index> some{0, static_cast<Index>(points.size() / 2),
+                                static_cast<Index>(points.size() - 1)};
+  std::vector<Index> originals;
+  for (const Index p : some) originals.push_back(points[p]);
+  const std::vector<float> got = all_rows(*part, some, threads);
+  const std::vector<float> want = all_rows(whole, originals, threads);
+  for (std::size_t r = 0; r < some.size(); ++r)
+    for (std::size_t c = 0; c < points.size(); ++c)
+      ASSERT_EQ(got[r * points.size() + c], want[r * whole.size() + points[c]]);
+
+  const std::vector<double> coefficients{1.5, -2, 0.25};
+  std::vector<double> x(points.size(), 0.0), y(points.size()), sum(points.size(), 0.0);
+  part->add_product(some, coefficients, sum, threads);
+  for (std::size_t k = 0; k < some.size(); ++k) x[some[k]] += coefficients[k];
+  part->multiply(x, y, Precision::fast, threads);
+  for (std::size_t c = 0; c < points.size(); ++c) {
+    double expected = 0;
+    for (std::size_t k = 0; k < some.size(); ++k)
+      expected += coefficients[k] * static_cast<double>(got[k * points.size() + c]);
+    ASSERT_NEAR(sum[c], expected, 1e-12);
+    ASSERT_NEAR(y[c], expected, 1e-12);
+  }
+  part->multiply(x, y, Precision::exact, threads);
+  for (std::size_t c = 0; c < points.size(); ++c) ASSERT_NEAR(y[c], sum[c], 1e-5);
+
+  const std::vector<Index> set{1, 5, 8, static_cast<Index>(points.size() - 1)}, which{2, 0};
+  std::vector<float> block(which.size() * set.size());
+  std::vector<float*> out{block.data(), block.data() + set.size()};
+  part->among(set, which, out, threads);
+  for (std::size_t r = 0; r < which.size(); ++r) {
+    const std::vector<float> row = all_rows(*part, std::vector<Index>{set[which[r]]}, threads);
+    for (std::size_t c = 0; c < set.size(); ++c) ASSERT_EQ(block[r * set.size() + c], row[set[c]]);
+  }
+}
+
+TEST(KernelQuadratic, PartsOfAMatrixHaveItsValues) {
+  Rng rng(1);
+  std::vector<double> dense(300 * 30);
+  for (double& value : dense) value = rng.uniform();
+  Features sparse = Features::sparse(200);
+  for (std::size_t i = 0; i < 300; ++i) {
+    std::vector<Index> features;
+    for (Index j = 0; j < 200; ++j)
+      if (rng.uniform() < 0.1) features.push_back(j);
+    std::vector<double> values(features.size());
+    for (double& value : values) value = rng.uniform();
+    sparse.append(features, values);
+  }
+  std::vector<Index> two_classes = numbers(10, 100);
+  const std::vector<Index> second = numbers(170, 290);
+  two_classes.insert(two_classes.end(), second.begin(), second.end());
+  std::vector<Index> scattered;
+  for (Index p = 0; p < 300; p += 3) scattered.push_back(p);
+  const Features rows[] = {Features::dense(30, dense), std::move(sparse)};
+  for (const Features& each : rows)
+    for (const Kernel& kernel : {Kernel(Rbf{0.3}), Kernel(Polynomial{0.1, 3, 1})}) {
+      Features copy =
+          each.is_sparse() ? Features::sparse(each.columns()) : Features::dense(each.columns());
+      copy.append(each.view());
+      const auto K =
+          make_kernel_quadratic(kernel, std::make_shared<const Features>(std::move(copy)));
+      expect_part_of(*K, two_classes);
+      expect_part_of(*K, scattered);
+      // A part of a part.
+      expect_part_of(*K->restrict_to(two_classes), numbers(50, 150));
+    }
+}
+
+TEST(KernelQuadratic, StretchesShareThePackedRows) {
+  Rng rng(2);
+  std::vector<double> dense(400 * 20);
+  for (double& value : dense) value = rng.uniform();
+  const auto K =
+      make_kernel_quadratic(Rbf{0.3}, std::make_shared<const Features>(Features::dense(20, dense)));
+  EXPECT_GT(K->bytes(), 0u);
+  EXPECT_EQ(K->restrict_to(numbers(100, 300))->bytes(), 0u);
+  EXPECT_GT(K->restrict_to(std::vector<Index>{1, 3, 5, 7, 9, 11, 13, 15, 17, 19})->bytes(), 0u);
+}
+
+}  // namespace
+}  // namespace maxmargin
