@@ -1,29 +1,62 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace maxmargin {
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
+/// What a block's phi may have besides its linear and quadratic parts: the conjugates of costs that
+/// have no corner. Both have infinite slopes at their bounds, which are so never reached.
+enum class Entropy : unsigned char {
+  none,
+  logistic,    ///< t log t + (u - t) log(u - t) - u log u on [0, u]: u log(1 + e^g)
+  exponential  ///< t log(t / scale) - t on [0, inf): scale e^g
+};
+
 /// One dual variable's share of the problem: phi(t) = linear t + curvature t^2 / 2 on
 /// [lower, upper], and the sign with which the variable enters the decision function.
-/// A loss is one or two blocks per example; everything else follows from these five numbers.
+/// A loss is one or two blocks per example; everything else follows from these five numbers. Costs
+/// beyond the piecewise quadratic ones add an entropy, with curvature 0.
 struct Block {
   double sign = 1;
   double linear = 0;
   double lower = 0;
   double upper = 0;
   double curvature = 0;
+  Entropy entropy = Entropy::none;
+  double scale = 1;  ///< of the exponential entropy
 
   /// phi(t), for t within the bounds.
-  double value(double t) const { return linear * t + curvature * t * t / 2; }
+  double value(double t) const {
+    const double quadratic = linear * t + curvature * t * t / 2;
+    if (entropy == Entropy::none) return quadratic;
+    const auto t_log = [](double x, double ratio) { return x > 0 ? x * std::log(ratio) : 0.0; };
+    if (entropy == Entropy::exponential) return quadratic + t_log(t, t / scale) - t;
+    return quadratic + t_log(t, t / upper) + t_log(upper - t, (upper - t) / upper);
+  }
+
+  /// phi'(t); infinite at the bounds of an entropy.
+  double slope(double t) const {
+    const double straight = linear + curvature * t;
+    if (entropy == Entropy::none) return straight;
+    return straight + std::log(t / (entropy == Entropy::exponential ? scale : upper - t));
+  }
+
+  /// phi''(t)
+  double bend(double t) const {
+    if (entropy == Entropy::none) return curvature;
+    return curvature + 1 / t + (entropy == Entropy::logistic ? 1 / (upper - t) : 0);
+  }
 
   /// The t that attains phi*(slope); where a whole interval does, the end nearer to the bounds that
   /// `slope` points to. Infinite when the supremum is not attained.
   double argmax(double slope) const {
     const double rest = slope - linear;
+    if (entropy == Entropy::exponential) return scale * std::exp(rest);
+    if (entropy == Entropy::logistic) return upper / (1 + std::exp(-rest));
     if (curvature > 0) return std::clamp(rest / curvature, lower, upper);
     return rest > 0 ? upper : lower;
   }
@@ -31,10 +64,18 @@ struct Block {
   /// The conjugate phi*(slope) = sup over t of slope t - phi(t); +infinity where unbounded.
   double conjugate(double slope) const {
     const double rest = slope - linear;
+    if (entropy == Entropy::exponential) return scale * std::exp(rest);
+    if (entropy == Entropy::logistic)
+      return upper * (std::max(rest, 0.0) + std::log1p(std::exp(-std::abs(rest))));
     const double t = argmax(slope);
     if (curvature == 0 && rest == 0) return 0;
     if (t == infinity || t == -infinity) return infinity;
     return rest * t - curvature * t * t / 2;
+  }
+
+  /// Nothing stops the variable on one side: a hard margin.
+  bool is_hard() const {
+    return entropy == Entropy::none && curvature == 0 && (upper == infinity || lower == -infinity);
   }
 };
 

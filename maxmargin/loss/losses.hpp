@@ -3,10 +3,18 @@
 #include <variant>
 
 #include "maxmargin/loss/epsilon_insensitive.hpp"
+#include "maxmargin/loss/exponential.hpp"
 #include "maxmargin/loss/hinge.hpp"
+#include "maxmargin/loss/huber.hpp"
+#include "maxmargin/loss/huberised_hinge.hpp"
+#include "maxmargin/loss/logistic.hpp"
 #include "maxmargin/loss/novelty.hpp"
 #include "maxmargin/loss/nu_margin.hpp"
 #include "maxmargin/loss/nu_tube.hpp"
+#include "maxmargin/loss/pinball.hpp"
+#include "maxmargin/loss/squared.hpp"
+#include "maxmargin/loss/squared_epsilon_insensitive.hpp"
+#include "maxmargin/loss/squared_hinge.hpp"
 
 namespace maxmargin {
 
@@ -14,6 +22,8 @@ namespace maxmargin {
 /// `value(y, f, cost)`, against which the blocks are tested. A loss with a `nu` says what the
 /// variables sum to: nu times all costs; or, if it has `by_side`, half of that for those of each
 /// sign.
-using Loss = std::variant<Hinge, EpsilonInsensitive, Novelty, NuMargin, NuTube>;
+using Loss =
+    std::variant<Hinge, EpsilonInsensitive, Novelty, NuMargin, NuTube, SquaredHinge, HuberisedHinge,
+                 Logistic, Exponential, SquaredEpsilonInsensitive, Huber, Squared, Pinball>;
 
 }  // namespace maxmargin

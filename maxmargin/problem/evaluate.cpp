@@ -6,9 +6,9 @@
 namespace maxmargin {
 namespace {
 
-bool is_hard(const Block& block) {
-  return block.curvature == 0 && (block.upper == infinity || block.lower == -infinity);
-}
+bool is_hard(const Block& block) { return block.is_hard(); }
+
+bool has_entropy(const Block& block) { return block.entropy != Entropy::none; }
 
 /// Where the derivative of the primal in lambda jumps, or its slope changes.
 struct Event {
@@ -38,10 +38,33 @@ void add_events(const Block& block, double rest, double weight, std::vector<Even
 /// Whether a derivative is zero but for the rounding of the sums it came from.
 bool is_flat(double derivative, double size) { return std::abs(derivative) <= 1e-14 * size; }
 
+/// The lambda of one row where blocks may have an entropy: the derivative of the primal grows, so
+/// its zero is found by halving.
+double smooth_multiplier(const std::vector<Block>& blocks, std::span<const double> rest,
+                         std::span<const double> weight, double d) {
+  const auto derivative = [&](double lambda) {
+    double sum = d;
+    for (std::size_t v = 0; v < blocks.size(); ++v)
+      if (weight[v] != 0) sum -= weight[v] * blocks[v].argmax(-(rest[v] + weight[v] * lambda));
+    return sum;
+  };
+  double low = -1, high = 1;
+  while (low > -1e300 && derivative(low) > 0) low *= 4;
+  while (high < 1e300 && derivative(high) < 0) high *= 4;
+  for (int n = 0; n < 200; ++n) {
+    const double middle = low + (high - low) / 2;
+    if (middle <= low || middle >= high) break;
+    (derivative(middle) < 0 ? low : high) = middle;
+  }
+  return low + (high - low) / 2;
+}
+
 /// The lambda of one row that minimises lambda d + sum phi*(-(rest + weight lambda)): the middle of
 /// the interval if there are several, its end if the interval has only one.
 double best_multiplier(const std::vector<Block>& blocks, std::span<const double> rest,
                        std::span<const double> weight, double d) {
+  if (std::any_of(blocks.begin(), blocks.end(), has_entropy))
+    return smooth_multiplier(blocks, rest, weight, d);
   std::vector<Event> events;
   events.reserve(blocks.size());
   for (std::size_t v = 0; v < blocks.size(); ++v) add_events(blocks[v], rest[v], weight[v], events);
@@ -124,7 +147,7 @@ double largest_violation(const DualQp& qp, std::span<const double> a, std::span<
   double largest = 0;
   for (std::size_t v = 0; v < qp.size(); ++v) {
     const Block& block = qp.block[v];
-    const double slope = block.linear + block.curvature * a[v];
+    const double slope = block.slope(a[v]);
     const bool can_grow = a[v] < block.upper, can_fall = block.lower < a[v];
     const std::size_t r = row_of.row[v];
     if (row_of.several || r == RowOf::none) {

@@ -31,9 +31,20 @@ bool float_is_enough(const DualQp& qp, const Solution& solution, double dual, co
 
 }  // namespace
 
+std::optional<std::string> refusal(const DualQp& qp, const Solver& solver) {
+  return std::visit(
+      [&](const auto& chosen) -> std::optional<std::string> {
+        if constexpr (!requires { chosen.any_convex_cost; })
+          for (const Block& block : qp.block)
+            if (block.entropy != Entropy::none) return "its costs must be piecewise quadratic";
+        return refuses(qp, chosen);
+      },
+      solver);
+}
+
 Certified solve(const DualQp& qp, const Solver& solver, const Threads& threads,
                 const Observer& observer) {
-  if (const auto why = std::visit([&](const auto& chosen) { return refuses(qp, chosen); }, solver))
+  if (const auto why = refusal(qp, solver))
     throw Error(
         Fault::usage,
         "the solver '" + std::string(name_of(solver)) + "' cannot take this problem: " + *why,
@@ -94,7 +105,10 @@ Options with_budget(Options options, const DualQp& qp, const Stop& stop, std::si
 }  // namespace
 
 Choice choose_solver(const DualQp& qp, const Stop& stop, std::size_t memory_bytes) {
-  return {with_budget(Smo{}, qp, stop, memory_bytes), "exact kernel machine with one equality row"};
+  const Solver smo = with_budget(Smo{}, qp, stop, memory_bytes);
+  if (!refusal(qp, smo)) return {smo, "exact kernel machine with one equality row"};
+  return {with_budget(InteriorPoint{}, qp, stop, memory_bytes),
+          "for problems that pairs of variables cannot solve"};
 }
 
 Solver named_solver(std::string_view name, const DualQp& qp, const Stop& stop,

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+#include <string>
 #include <variant>
 
 #include "maxmargin/certify/certify.hpp"
@@ -10,6 +12,9 @@ namespace maxmargin {
 
 /// The list of solvers: options, help texts and the conformance suite are derived from it.
 using Solver = std::variant<Smo, InteriorPoint>;
+
+/// Why a solver cannot take a problem, or nothing.
+std::optional<std::string> refusal(const DualQp& qp, const Solver& solver);
 
 /// run + certify: no solver grades itself. A solution that misses what was asked for is not
 /// `converged`, whatever the solver thought.

@@ -12,6 +12,13 @@ namespace {
 constexpr double softening = 1e-9;
 constexpr int corrections = 4;
 
+/// A step that an entropy does not let beyond its bounds.
+void move(double& a, double step, const Block& block) {
+  if (block.entropy != Entropy::none)
+    step = std::clamp(step, 0.9 * (block.lower - a), 0.9 * (block.upper - a));
+  a += step;
+}
+
 /// The largest term of each row: what its rounding is relative to.
 std::vector<double> row_sizes(const DualQp& qp, std::span<const double> a) {
   std::vector<double> size(qp.A.size());
@@ -53,11 +60,12 @@ void restore_equality(const DualQp& qp, std::vector<double>& a) {
       for (std::size_t r = 0; r < k; ++r) direction += qp.A[r][v] * y[r];
       const Block& block = qp.block[v];
       if (attempt > 0) a[v] = std::clamp(a[v] + room[v] * direction, block.lower, block.upper);
-      const double left = direction > 0 ? block.upper - a[v] : a[v] - block.lower;
-      // A variable at a bound moves only if those inside cannot do it alone.
-      const bool inside = a[v] > block.lower && a[v] < block.upper;
-      room[v] = std::min(left, 1 + std::abs(a[v]));
-      if (!inside && attempt < attempts / 3) room[v] = 0;
+      // At first only variables inside move, and little where a bound is near; if that is not
+      // enough, all that can.
+      const double up = block.upper - a[v], down = a[v] - block.lower;
+      const bool all = attempt >= attempts / 3 && block.entropy == Entropy::none;
+      const double space = all ? (direction > 0 ? up : down) : std::min(up, down);
+      room[v] = std::min(space, 1 + std::abs(a[v]));
     }
   }
 }
@@ -83,7 +91,7 @@ std::vector<double> ActiveSet::gradient(std::span<const double> a,
   K_.multiply(qp_.coefficients(a), f);
   for (std::size_t v = 0; v < qp_.size(); ++v) {
     const Block& block = qp_.block[v];
-    result[v] = block.sign * f[qp_.row[v]] + block.linear + block.curvature * a[v];
+    result[v] = block.sign * f[qp_.row[v]] + block.slope(a[v]);
     for (std::size_t r = 0; r < qp_.A.size(); ++r) result[v] += qp_.A[r][v] * lambda[r];
   }
   return result;
@@ -92,14 +100,13 @@ std::vector<double> ActiveSet::gradient(std::span<const double> a,
 bool ActiveSet::solve_inside(std::vector<double>& a, std::vector<double>& lambda,
                              std::span<const Side> side, const GoOn& go_on) {
   std::vector<Index> inside;
-  std::vector<double> D;
+  bool straight = true;  // the equations are linear: the factors serve for all corrections
   for (std::size_t v = 0; v < qp_.size(); ++v)
     if (side[v] == Side::inside) {
       inside.push_back(static_cast<Index>(v));
-      D.push_back(qp_.block[v].curvature + softening * scale_);
+      straight = straight && qp_.block[v].entropy == Entropy::none;
     }
   if (inside.empty()) return true;
-  if (kkt_.factor(inside, std::move(D), go_on) != Factor::Outcome::done) return false;
   double last = infinity;
   for (int n = 0; n < corrections; ++n) {
     const std::vector<double> g = gradient(a, lambda);
@@ -111,14 +118,22 @@ bool ActiveSet::solve_inside(std::vector<double>& a, std::vector<double>& lambda
     }
     if (n > 0 && !(largest < 0.5 * last)) break;
     last = largest;
+    if ((n == 0 || !straight) && !factor(inside, a, go_on)) return false;
     const ReducedKkt::Step step = kkt_.solve(r, residual_of(qp_, a));
     for (std::size_t i = 0; i < inside.size(); ++i) {
       if (!std::isfinite(step.x[i])) return false;
-      a[inside[i]] += step.x[i];
+      move(a[inside[i]], step.x[i], qp_.block[inside[i]]);
     }
     for (std::size_t e = 0; e < lambda.size(); ++e) lambda[e] += step.y[e];
   }
   return true;
+}
+
+bool ActiveSet::factor(const std::vector<Index>& inside, std::span<const double> a,
+                       const GoOn& go_on) {
+  std::vector<double> D;
+  for (const Index v : inside) D.push_back(qp_.block[v].bend(a[v]) + softening * scale_);
+  return kkt_.factor(inside, std::move(D), go_on) == Factor::Outcome::done;
 }
 
 bool ActiveSet::change_sides(std::vector<double>& a, std::span<const double> lambda,

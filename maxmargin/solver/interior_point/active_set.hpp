@@ -37,6 +37,7 @@ class ActiveSet {
   void place(std::vector<double>& a, std::span<const Side> side) const;
   bool solve_inside(std::vector<double>& a, std::vector<double>& lambda, std::span<const Side> side,
                     const GoOn& go_on);
+  bool factor(const std::vector<Index>& inside, std::span<const double> a, const GoOn& go_on);
   bool change_sides(std::vector<double>& a, std::span<const double> lambda,
                     std::vector<Side>& side) const;
   std::vector<double> gradient(std::span<const double> a, std::span<const double> lambda) const;

@@ -180,8 +180,7 @@ class Follower {
   bool is_unbounded(const Path& path) const {
     bool hard = false;
     double diagonal = 0;
-    for (const Block& block : qp_.block)
-      hard = hard || (block.curvature == 0 && (std::isinf(block.upper) || std::isinf(block.lower)));
+    for (const Block& block : qp_.block) hard = hard || block.is_hard();
     if (!hard) return false;
     for (const double value : qp_.K->diagonal()) diagonal = std::max(diagonal, value);
     const double size = path.size_of_a();

@@ -20,6 +20,7 @@ struct InteriorPoint {
   std::size_t memory_bytes = std::size_t{1} << 32;  ///< no more than this for the matrices
   bool removal = true;  ///< leave variables out whose multipliers have decided, until proved wrong
 
+  static constexpr bool any_convex_cost = true;  ///< blocks with an entropy too (problem 10.9)
   static constexpr std::string_view name = "interior-point";
   static constexpr std::string_view summary =
       "path following with the whole matrix in memory; any equality rows; the most digits";

@@ -52,7 +52,7 @@ double violation(const DualQp& qp, const Solution& solution) {
   double worst = 0;
   for (std::size_t v = 0; v < qp.size(); ++v) {
     const Block& block = qp.block[v];
-    double slope = block.linear + block.curvature * solution.a[v];
+    double slope = block.slope(solution.a[v]);
     for (std::size_t w = 0; w < qp.size(); ++w)
       slope += block.sign * qp.block[w].sign * K.at(qp.row[v], qp.row[w]) * solution.a[w];
     for (std::size_t r = 0; r < qp.A.size(); ++r) slope += qp.A[r][v] * solution.lambda[r];
@@ -172,6 +172,34 @@ TEST(InteriorPoint, RemovalChangesTheTimeNotTheAnswer) {
   plain.removal = false;
   const Solution x = solved(qp), y = solved(qp, plain);
   for (std::size_t v = 0; v < qp.size(); ++v) EXPECT_NEAR(x.a[v], y.a[v], 1e-8);
+}
+
+// At the optimum of a smooth cost each variable is minus the derivative of its cost at y f.
+TEST(InteriorPoint, TakesLogisticAndExponentialCosts) {
+  for (const Entropy entropy : {Entropy::logistic, Entropy::exponential}) {
+    for (const double cost : {0.1, 10.0}) {
+      DualQp qp = classification(80, cost, 7);
+      for (Block& block : qp.block) {
+        block.linear = 0;
+        block.entropy = entropy;
+        block.scale = cost;
+        if (entropy == Entropy::exponential) block.upper = infinity;
+      }
+      const Solution solution = solved(qp);
+      EXPECT_EQ(solution.ended, Ended::converged) << cost;
+      EXPECT_LE(violation(qp, solution), 1e-9) << cost;
+      const auto& K = dynamic_cast<const DenseQuadratic&>(*qp.K);
+      for (std::size_t v = 0; v < qp.size(); ++v) {
+        double f = solution.lambda[0];
+        for (std::size_t w = 0; w < qp.size(); ++w)
+          f += qp.block[w].sign * solution.a[w] * K.at(v, w);
+        const double rise = std::exp(-qp.block[v].sign * f);
+        const double expected =
+            entropy == Entropy::logistic ? cost * rise / (1 + rise) : cost * rise;
+        EXPECT_NEAR(solution.a[v], expected, 1e-8 * cost);
+      }
+    }
+  }
 }
 
 TEST(InteriorPoint, TakesFixedVariablesAndBoundsOnOneSideOrNone) {

@@ -76,9 +76,23 @@ void Path::refresh() {
     const Block& block = qp_.block[v];
     const double product = block.sign * f_[qp_.row[v]];
     objective_ += a_[v] * product / 2 + block.value(a_[v]);
-    gradient_[v] = product + block.linear + block.curvature * a_[v];
+    gradient_[v] = product + slope(v);
     for (std::size_t r = 0; r < qp_.A.size(); ++r) gradient_[v] += qp_.A[r][v] * lambda_[r];
   }
+}
+
+// The distances from the bounds have the digits that the logarithms need.
+double Path::slope(std::size_t v) const {
+  const Block& block = qp_.block[v];
+  const double straight = block.linear + block.curvature * a_[v];
+  if (block.entropy == Entropy::none) return straight;
+  return straight + std::log(g_[v] / (block.entropy == Entropy::logistic ? t_[v] : block.scale));
+}
+
+double Path::bend(std::size_t v) const {
+  const Block& block = qp_.block[v];
+  if (block.entropy == Entropy::none) return block.curvature;
+  return block.curvature + 1 / g_[v] + (block.entropy == Entropy::logistic ? 1 / t_[v] : 0);
 }
 
 double Path::mu() const {
@@ -193,7 +207,7 @@ Factor::Outcome Path::step(const GoOn& go_on) {
   for (std::size_t i = 0; i < n; ++i) {
     const Index v = active_[i];
     // The summand keeps variables without bounds and curvature solvable.
-    D[i] = qp_.block[v].curvature + z_[v] / g_[v] + s_[v] / t_[v] + 1e-14 * own_[v];
+    D[i] = bend(v) + z_[v] / g_[v] + s_[v] / t_[v] + 1e-14 * own_[v];
   }
   const Factor::Outcome outcome = kkt_.factor(active_, std::move(D), go_on);
   if (outcome != Factor::Outcome::done) return outcome;
@@ -237,7 +251,8 @@ std::size_t Path::remove_decided() {
     const double low = has_lower(v) ? hold(v, Side::lower) : 0;
     const double high = has_upper(v) ? hold(v, Side::upper) : 0;
     const double width = g_[v] + t_[v];
-    if (std::max(low, high) < decided || std::min(g_[v], t_[v]) > at_the_bound * width) {
+    if (qp_.block[v].entropy != Entropy::none || std::max(low, high) < decided ||
+        std::min(g_[v], t_[v]) > at_the_bound * width) {
       kept.push_back(v);
       continue;
     }
@@ -286,6 +301,7 @@ std::size_t Path::readmit() {
 std::vector<Side> Path::sides() const {
   std::vector<Side> side = removed_;
   for (const Index v : active_) {
+    if (qp_.block[v].entropy != Entropy::none) continue;
     const double low = has_lower(v) ? hold(v, Side::lower) : 0;
     const double high = has_upper(v) ? hold(v, Side::upper) : 0;
     if (std::max(low, high) > 1) side[v] = low > high ? Side::lower : Side::upper;

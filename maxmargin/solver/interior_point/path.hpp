@@ -50,6 +50,8 @@ class Path {
   };
   void start();
   void refresh();
+  double slope(std::size_t v) const;  ///< phi'
+  double bend(std::size_t v) const;   ///< phi''
   double mu() const;
   bool has_lower(std::size_t v) const { return qp_.block[v].lower > -infinity; }
   bool has_upper(std::size_t v) const { return qp_.block[v].upper < infinity; }
