@@ -7,6 +7,7 @@
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/kernel/engine.hpp"
+#include "maxmargin/problem/low_rank.hpp"
 
 namespace maxmargin {
 namespace {
@@ -176,6 +177,19 @@ class KernelQuadratic final : public Quadratic {
                                    y.data() + begin + at);
       });
     });
+  }
+
+  std::size_t columns() const override {
+    return std::holds_alternative<Linear>(packed_->kernel) ? packed_->rows->columns() : size();
+  }
+  std::shared_ptr<const LowRank> low_rank(std::size_t most_columns) const override {
+    if (!std::holds_alternative<Linear>(packed_->kernel) || columns() > most_columns)
+      return nullptr;
+    auto Z = std::make_shared<LowRank>(size(), columns());
+    const Rows view = packed_->rows->view();
+    for (std::size_t i = 0; i < size(); ++i)
+      view.for_each(rows_[i], [&](Index feature, double value) { Z->row(i)[feature] = value; });
+    return Z;
   }
 
   /// Few stretches of neighbours share the packed rows; other points get a copy of theirs.

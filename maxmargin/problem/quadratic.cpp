@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "maxmargin/linalg/accumulate.hpp"
+#include "maxmargin/problem/low_rank.hpp"
 
 namespace maxmargin {
 
@@ -45,5 +46,7 @@ void Quadratic::exact_block(std::span<const Index> which, std::size_t begin, std
     std::copy_n(row.data() + begin, count, out + r * stride);
   }
 }
+
+std::shared_ptr<const LowRank> Quadratic::low_rank(std::size_t) const { return nullptr; }
 
 }  // namespace maxmargin

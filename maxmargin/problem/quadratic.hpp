@@ -15,6 +15,8 @@ namespace maxmargin {
 /// double), `exact` uses double values throughout.
 enum class Precision { fast, exact };
 
+class LowRank;
+
 /// A symmetric matrix K over points, known by its rows and its products: the kernel matrix of a
 /// data set, a dense matrix, a low-rank one, one on disk or on other machines. Several variables of
 /// a DualQp may share a point (the two sides of a regression tube, equal rows of opposite classes).
@@ -60,6 +62,12 @@ class Quadratic {
   /// y = K x. Costs only the rows of the points where x is not zero.
   virtual void multiply(std::span<const double> x, std::span<double> y, Precision precision,
                         const Threads& threads) const = 0;
+
+  /// The columns of Z in K = Z Z', where there is such a Z that costs no more than writing it down;
+  /// otherwise as many as there are points.
+  virtual std::size_t columns() const { return size(); }
+  /// That Z, or nothing when it would have more columns than this.
+  virtual std::shared_ptr<const LowRank> low_rank(std::size_t most_columns) const;
 
   /// The same matrix over some of the points, in the given order and with the same bits: what is
   /// left when a solver shrinks its problem.

@@ -6,6 +6,7 @@
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/base/rng.hpp"
+#include "maxmargin/problem/low_rank.hpp"
 #include "maxmargin/solver/interior_point/active_set.hpp"
 #include "maxmargin/solver/solvers.hpp"
 #include "tests/dense_quadratic.hpp"
@@ -222,6 +223,43 @@ TEST(InteriorPoint, TakesASingularMatrixAndEqualPoints) {
   const Solution solution = solved(qp);
   EXPECT_EQ(solution.ended, Ended::converged);
   EXPECT_LE(violation(qp, solution), 1e-9);
+}
+
+/// A problem whose K is Z Z', and the same with that matrix written out.
+struct Twins {
+  DualQp thin, full;
+};
+Twins twins(DualQp qp, std::size_t rank, std::uint64_t seed) {
+  Rng rng(seed);
+  const std::size_t points = qp.K->size();
+  auto Z = std::make_shared<LowRank>(points, rank);
+  for (std::size_t i = 0; i < points; ++i)
+    for (std::size_t j = 0; j < rank; ++j) Z->row(i)[j] = rng.uniform(-1, 1);
+  std::vector<double> K(points * points, 0.0);
+  for (std::size_t i = 0; i < points; ++i)
+    for (std::size_t j = 0; j < points; ++j)
+      for (std::size_t k = 0; k < rank; ++k) K[i * points + j] += Z->row(i)[k] * Z->row(j)[k];
+  Twins result{qp, qp};
+  result.thin.K = make_low_rank_quadratic(Z);
+  result.full.K = std::make_shared<DenseQuadratic>(points, std::move(K));
+  return result;
+}
+
+// Sherman, Morrison and Woodbury against the matrix written out.
+TEST(InteriorPoint, ALowRankMatrixGivesTheSameOptimum) {
+  for (const double cost : {0.1, 10.0, 1000.0}) {
+    const Twins qp = twins(classification(400, cost, 3), 5, 8);
+    InteriorPoint options = precise();
+    options.stop.kkt = 1e-9 * std::max(1.0, cost);
+    const Solution thin = solved(qp.thin, options);
+    EXPECT_EQ(thin.ended, Ended::converged) << cost;
+    EXPECT_LE(thin.iterations, 40u) << cost;
+    EXPECT_LE(violation(qp.full, thin), options.stop.kkt) << cost;
+  }
+  const Twins tube = twins(regression(300, 0.1, 0, 5), 4, 9);
+  const Solution thin = solved(tube.thin);
+  EXPECT_EQ(thin.ended, Ended::converged);
+  EXPECT_LE(violation(tube.full, thin), 1e-9);
 }
 
 // All variables at their upper bounds: no point lies strictly inside.

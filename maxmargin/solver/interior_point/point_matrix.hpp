@@ -34,4 +34,9 @@ std::unique_ptr<PointMatrix> make_dense_points(const Quadratic& K, const Threads
                                                const GoOn& go_on);
 std::size_t dense_points_bytes(std::size_t points);
 
+/// K = Z Z' by the formula of Sherman, Morrison and Woodbury: m n^2 operations an iteration.
+std::unique_ptr<PointMatrix> make_low_rank_points(std::shared_ptr<const LowRank> Z,
+                                                  const Threads& threads);
+std::size_t low_rank_points_bytes(std::size_t points, std::size_t rank);
+
 }  // namespace maxmargin
