@@ -15,6 +15,7 @@
 #include "cli/units.hpp"
 #include "maxmargin/base/field.hpp"
 #include "maxmargin/kernel/form.hpp"
+#include "maxmargin/solver/primal_dual/primal_dual.hpp"
 
 namespace maxmargin::cli {
 
@@ -68,10 +69,20 @@ inline void parse_field(std::string_view option, std::string_view text, const Ra
               suggestion(text, known));
 }
 
+inline void parse_field(std::string_view option, std::string_view text, const Range&,
+                        Safeguard& value) {
+  const auto safeguard = safeguard_named(text);
+  if (!safeguard)
+    throw Error(Fault::usage, fmt::format("{}: unknown safeguard '{}'", option, text),
+                suggestion(text, {"augmented", "bounded", "none"}));
+  value = *safeguard;
+}
+
 inline std::string show_field(double value) { return fmt::format("{}", value); }
 inline std::string show_field(int value) { return fmt::format("{}", value); }
 inline std::string show_field(bool value) { return value ? "yes" : "no"; }
 inline std::string show_field(Distance value) { return std::string(to_string(value)); }
+inline std::string show_field(Safeguard value) { return std::string(to_string(value)); }
 
 /// The options `--gamma`, `--degree`, ... derived from the declared fields of a list of components.
 /// A new component, or a new field of one, is an option by itself.

@@ -122,6 +122,7 @@ void TrainArguments::add_machine(CLI::App& app) {
   for_each_nameable<Solver>(
       [&](const auto& solver) { help += fmt::format("\n{:<13} {}", solver.name, solver.summary); });
   add("--solver", "NAME", help + "\n[auto]", [this](const std::string& text) { solver_ = text; });
+  solver_fields_.add_to(app, "Solver (with --solver NAME)");
   add("--threads", "N", "how many threads; 0: one per core [0]", [this](const std::string& text) {
     threads = static_cast<int>(parse_count("--threads", text, 0, 1024));
   });
@@ -149,6 +150,11 @@ void TrainArguments::check() {
   if (std::ranges::count(solvers, solver_) == 0)
     throw Error(Fault::usage, fmt::format("unknown solver '{}'", solver_),
                 suggestion(solver_, solvers));
+  if (solver_ != "auto")
+    solver_fields_.make(solver_);
+  else if (const std::string given = solver_fields_.first_given(); !given.empty())
+    throw Error(Fault::usage, fmt::format("{} has no effect with --solver auto", given),
+                "name the solver that it is for");
   if (!multiclass_.empty() && multiclass_ != "ovo" && multiclass_ != "ovr")
     throw Error(Fault::usage, fmt::format("--multiclass: unknown choice '{}'", multiclass_),
                 "choose ovo or ovr");
@@ -202,6 +208,7 @@ TrainOptions TrainArguments::options(const Dataset& read) const {
   options.kernel = kernel_.make(read.x, options.scaling);
   options.stop = stop_;
   options.solver = solver_;
+  if (solver_ != "auto") options.settings = solver_fields_.make(solver_);
   options.memory_bytes = memory_;
   options.seed = seed_;
   options.probability_folds = probability_folds_;

@@ -38,6 +38,7 @@ class TrainArguments {
   std::vector<std::pair<std::string, double>> factors_of_classes(const Dataset& data) const;
 
   ComponentOptions<Task> task_fields_{"task"};
+  ComponentOptions<Solver> solver_fields_{"solver"};
   KernelOptions kernel_;
   ReadingOptions reading_;
   std::string task_ = "svc";

@@ -189,12 +189,14 @@ std::vector<Block> blocks_of(Loss loss, double y, double cost) {
   return {};
 }
 
-DualQp random_problem(Loss loss, Rng& rng) {
+/// The first row holds the signs, as that of the bias; further ones any numbers.
+DualQp random_problem(Loss loss, Rng& rng, std::size_t rows) {
   DualQp qp;
   const bool two_blocks = loss == Loss::tube || loss == Loss::squared_tube;
-  const std::size_t points = 2 + rng.below(two_blocks ? 2 : 4);
+  const std::size_t points = std::max(rows + 1, 2 + rng.below(two_blocks ? 2 : 4));
   qp.K = random_gram(points, rng);
-  qp.A.emplace_back();
+  qp.A.resize(rows);
+  qp.d.assign(rows, 0.0);
   double total = 0;
   for (std::size_t i = 0; i < points; ++i) {
     // Both signs among the first two, so that the hinge has a feasible point besides 0.
@@ -202,23 +204,34 @@ DualQp random_problem(Loss loss, Rng& rng) {
     const double y = i % 2 == 0 ? size : -size;
     const double cost = static_cast<double>(1 + rng.below(12)) / 4;
     total += cost;
+    std::vector<double> entries(rows, 1.0);
+    for (std::size_t r = 1; r < rows; ++r) entries[r] = rng.normal();
     for (const Block& block : blocks_of(loss, y, cost)) {
       qp.block.push_back(block);
       qp.row.push_back(static_cast<Index>(i));
-      qp.A[0].push_back(block.sign);
+      for (std::size_t r = 0; r < rows; ++r) qp.A[r].push_back(block.sign * entries[r]);
     }
   }
-  qp.d = {loss == Loss::one_class ? total * 0.4 : 0};
+  if (rows == 1) qp.d = {loss == Loss::one_class ? total * 0.4 : 0};
+  if (rows > 1)
+    for (std::size_t v = 0; v < qp.size(); ++v) {
+      const double a =
+          rng.uniform(std::max(qp.block[v].lower, -1.0), std::min(qp.block[v].upper, 1.0));
+      for (std::size_t r = 0; r < rows; ++r) qp.d[r] += qp.A[r][v] * a;
+    }
   return qp;
 }
 
-/// The primal objective for a given multiplier, by its definition.
-double primal_at(const DualQp& qp, const std::vector<double>& a, double lambda) {
+/// The primal objective for given multipliers, by its definition.
+double primal_at(const DualQp& qp, const std::vector<double>& a,
+                 const std::vector<double>& lambda) {
   Matrix Q = full_q(qp);
-  double value = lambda * qp.d[0];
+  double value = 0;
+  for (std::size_t r = 0; r < lambda.size(); ++r) value += lambda[r] * qp.d[r];
   for (std::size_t v = 0; v < a.size(); ++v) {
     Q[v][v] -= qp.block[v].curvature;
-    double h = lambda * qp.A[0][v];
+    double h = 0;
+    for (std::size_t r = 0; r < lambda.size(); ++r) h += lambda[r] * qp.A[r][v];
     for (std::size_t w = 0; w < a.size(); ++w) {
       h += Q[v][w] * a[w];
       value += a[v] * Q[v][w] * a[w] / 2;
@@ -231,6 +244,7 @@ double primal_at(const DualQp& qp, const std::vector<double>& a, double lambda) 
 class BruteForceProblems : public testing::TestWithParam<Loss> {
  protected:
   static constexpr int problems = 40;
+  static std::size_t rows_of(int problem) { return static_cast<std::size_t>(problem) % 4; }
   Rng rng{static_cast<std::uint64_t>(GetParam()) + 100};
   Threads threads{1};
 
@@ -244,7 +258,7 @@ class BruteForceProblems : public testing::TestWithParam<Loss> {
 
 TEST_P(BruteForceProblems, GapIsZeroAtTheOptimum) {
   for (int n = 0; n < problems; ++n) {
-    const DualQp qp = random_problem(GetParam(), rng);
+    const DualQp qp = random_problem(GetParam(), rng, rows_of(n));
     const BruteForce truth = enumerate(qp);
     ASSERT_LT(truth.optimum, infinity);
     const Certificate certificate = certified(qp, truth.best).certificate;
@@ -260,7 +274,7 @@ TEST_P(BruteForceProblems, GapIsZeroAtTheOptimum) {
 
 TEST_P(BruteForceProblems, CertificateIsABoundAtEveryFeasiblePoint) {
   for (int n = 0; n < problems; ++n) {
-    const DualQp qp = random_problem(GetParam(), rng);
+    const DualQp qp = random_problem(GetParam(), rng, rows_of(n));
     const BruteForce truth = enumerate(qp);
     const double tiny = 1e-9 * (1 + std::abs(truth.optimum));
     for (const auto& corner : truth.others) {
@@ -279,18 +293,21 @@ TEST_P(BruteForceProblems, CertificateIsABoundAtEveryFeasiblePoint) {
   }
 }
 
-TEST_P(BruteForceProblems, NoOtherBiasMakesThePrimalSmaller) {
+TEST_P(BruteForceProblems, NoOtherMultipliersMakeThePrimalSmaller) {
   for (int n = 0; n < problems; ++n) {
-    const DualQp qp = random_problem(GetParam(), rng);
+    const DualQp qp = random_problem(GetParam(), rng, rows_of(n));
     for (const auto& a : enumerate(qp).others) {
       const Certified result = certified(qp, a);
-      const double lambda = result.solution.lambda.at(0);
+      const std::vector<double>& lambda = result.solution.lambda;
       const double chosen = primal_at(qp, a, lambda);
       EXPECT_NEAR(chosen, result.certificate.primal, 1e-9 * (1 + std::abs(chosen)));
-      for (const double step : {1e-6, 1e-3, 0.1, 1.0, 10.0}) {
-        EXPECT_GE(primal_at(qp, a, lambda + step), chosen - 1e-9 * (1 + std::abs(chosen)));
-        EXPECT_GE(primal_at(qp, a, lambda - step), chosen - 1e-9 * (1 + std::abs(chosen)));
-      }
+      for (const double step : {1e-6, 1e-3, 0.1, 1.0, 10.0})
+        for (const double side : {-1.0, 1.0}) {
+          std::vector<double> other = lambda;
+          for (std::size_t r = 0; r < other.size(); ++r)
+            other[r] += side * step * (r == 0 ? 1 : rng.normal());
+          EXPECT_GE(primal_at(qp, a, other), chosen - 1e-9 * (1 + std::abs(chosen)));
+        }
     }
   }
 }
@@ -300,10 +317,10 @@ TEST_P(BruteForceProblems, EverySolverFindsTheOptimum) {
   for_each_component<Solver>([&](auto solver) {
     solver.stop.kkt = 1e-8;
     solver.stop.relative_gap = 1e-9;
-    solver.stop.iterations = 100000;
+    solver.stop.iterations = 1000000;
     SCOPED_TRACE(std::string(solver.name));
     for (int n = 0; n < problems; ++n) {
-      const DualQp qp = random_problem(GetParam(), rng);
+      const DualQp qp = random_problem(GetParam(), rng, rows_of(n));
       if (refuses(qp, solver)) continue;
       ++solved;
       const double optimum = -enumerate(qp).optimum;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+
+#include "maxmargin/problem/multipliers.hpp"
 
 namespace maxmargin {
 namespace {
@@ -186,10 +189,11 @@ Evaluation evaluate(const DualQp& qp, std::span<const double> a, std::span<const
     for (std::size_t r = 0; r < qp.A.size(); ++r)
       for (std::size_t v = 0; v < m; ++v) h[v] += qp.A[r][v] * lambda[r];
   };
+  if (row_of.several && !hard) lambda = best_multipliers(qp, q, std::move(lambda));
   refresh();
   // Where the rows share no variable the primal is a sum of functions of one multiplier each, and a
   // single pass is exact; otherwise each pass can only lower the primal.
-  const int passes = row_of.several ? 20 : 1;
+  const int passes = row_of.several ? 2 : 1;
   for (int pass = 0; pass < passes; ++pass)
     for (std::size_t r = 0; r < qp.A.size(); ++r) {
       for (std::size_t v = 0; v < m; ++v) rest[v] = h[v] - qp.A[r][v] * lambda[r];

@@ -17,10 +17,10 @@ struct Evaluation {
 };
 
 /// From `f`, the products K beta at the points, in O(m log m). Where no variable stands in two
-/// equality rows, lambda is exactly the one that makes the primal smallest; otherwise it is
-/// improved from `lambda`, row by row. Where a block has no upper bound and no curvature (hard
-/// margin) the primal is that of f scaled up until every margin is 1, and infinite if no scaling
-/// does it.
+/// equality rows, lambda is exactly the one that makes the primal smallest; otherwise it is so to
+/// about 1e-12, see multipliers.hpp, and never worse than the given one. Where a block has no upper
+/// bound and no curvature (hard margin) the primal is that of f scaled up until every margin is 1,
+/// and infinite if no scaling does it.
 Evaluation evaluate(const DualQp& qp, std::span<const double> a, std::span<const double> f,
                     std::vector<double> lambda);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/base/error.hpp"
@@ -105,8 +106,15 @@ Options with_budget(Options options, const DualQp& qp, const Stop& stop, std::si
 }  // namespace
 
 Choice choose_solver(const DualQp& qp, const Stop& stop, std::size_t memory_bytes) {
+  const std::string reason =
+      qp.A.empty() ? "exact kernel machine without an equality row"
+                   : "exact kernel machine with " +
+                         (qp.A.size() == 1 ? "one equality row"
+                                           : std::to_string(qp.A.size()) + " equality rows");
   const Solver smo = with_budget(Smo{}, qp, stop, memory_bytes);
-  if (!refusal(qp, smo)) return {smo, "exact kernel machine with one equality row"};
+  if (!refusal(qp, smo)) return {smo, reason};
+  const Solver primal_dual = with_budget(PrimalDual{}, qp, stop, memory_bytes);
+  if (!refusal(qp, primal_dual)) return {primal_dual, reason};
   return {with_budget(InteriorPoint{}, qp, stop, memory_bytes),
           "for problems that pairs of variables cannot solve"};
 }
@@ -123,6 +131,13 @@ Solver named_solver(std::string_view name, const DualQp& qp, const Stop& stop,
     throw Error(Fault::usage, "there is no solver '" + std::string(name) + "'",
                 "choose one of " + names);
   return *found;
+}
+
+Solver with_settings(const Solver& solver, const DualQp& qp, const Stop& stop,
+                     std::size_t memory_bytes) {
+  return std::visit(
+      [&](const auto& chosen) -> Solver { return with_budget(chosen, qp, stop, memory_bytes); },
+      solver);
 }
 
 }  // namespace maxmargin

@@ -6,12 +6,13 @@
 
 #include "maxmargin/certify/certify.hpp"
 #include "maxmargin/solver/interior_point/interior_point.hpp"
+#include "maxmargin/solver/primal_dual/primal_dual.hpp"
 #include "maxmargin/solver/smo/smo.hpp"
 
 namespace maxmargin {
 
 /// The list of solvers: options, help texts and the conformance suite are derived from it.
-using Solver = std::variant<Smo, InteriorPoint>;
+using Solver = std::variant<Smo, InteriorPoint, PrimalDual>;
 
 /// Why a solver cannot take a problem, or nothing.
 std::optional<std::string> refusal(const DualQp& qp, const Solver& solver);
@@ -31,5 +32,9 @@ Choice choose_solver(const DualQp& qp, const Stop& stop, std::size_t memory_byte
 /// The solver of that name, with this much memory to use. Throws Error when there is none.
 Solver named_solver(std::string_view name, const DualQp& qp, const Stop& stop,
                     std::size_t memory_bytes);
+
+/// The same with options of its own.
+Solver with_settings(const Solver& solver, const DualQp& qp, const Stop& stop,
+                     std::size_t memory_bytes);
 
 }  // namespace maxmargin

@@ -55,6 +55,13 @@ class Audience {
   Stopwatch clock_;
 };
 
+Choice chosen_solver(const DualQp& qp, const Stop& stop, const TrainOptions& options,
+                     std::size_t memory) {
+  if (options.settings) return {with_settings(*options.settings, qp, stop, memory), "as asked for"};
+  if (options.solver == "auto") return choose_solver(qp, stop, memory);
+  return {named_solver(options.solver, qp, stop, memory), "as asked for"};
+}
+
 Part train_one(const Examples& data, const Subproblem& problem, const TrainOptions& options,
                std::size_t memory, std::size_t number, Audience& audience, const Threads& threads) {
   const Formulated formulated = formulate(data, problem.examples, problem.loss, options.kernel);
@@ -62,10 +69,7 @@ Part train_one(const Examples& data, const Subproblem& problem, const TrainOptio
   // The limit is one for all machines; what is left of it may be nothing.
   stop.seconds = std::max(0.0, stop.seconds - audience.seconds());
   if (audience.answer() != Control::proceed) stop.seconds = 0;
-  const Choice choice =
-      options.solver == "auto"
-          ? choose_solver(formulated.qp, stop, memory)
-          : Choice{named_solver(options.solver, formulated.qp, stop, memory), "as asked for"};
+  const Choice choice = chosen_solver(formulated.qp, stop, options, memory);
   Part part;
   part.reason = choice.reason;
   part.solver = name_of(choice.solver);

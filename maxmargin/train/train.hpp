@@ -11,8 +11,9 @@ struct TrainOptions {
   Task task{};
   Kernel kernel = Rbf{};
   Stop stop{};
-  std::string solver = "auto";   ///< a name from the list of solvers, or "auto"
-  std::size_t memory_bytes = 0;  ///< budget of the kernel cache; 0: half of the memory
+  std::string solver = "auto";       ///< a name from the list of solvers, or "auto"
+  std::optional<Solver> settings{};  ///< that solver with options of its own
+  std::size_t memory_bytes = 0;      ///< budget of the kernel cache; 0: half of the memory
   std::optional<ScalingKind> scaling{};
   int probability_folds = 0;  ///< of the cross-validation that gives probabilities; 0: none
   std::uint64_t seed = 0;

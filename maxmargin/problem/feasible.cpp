@@ -1,0 +1,164 @@
+#include "maxmargin/problem/feasible.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "maxmargin/linalg/small.hpp"
+
+namespace maxmargin {
+namespace {
+
+// What is left of A a - d counts as rounding below this share of the sum of the terms' sizes.
+constexpr double rounding = 1e-14;
+// And below this where Newton's method gets no nearer.
+constexpr double rounding_at_the_end = 1e-12;
+constexpr int most_newton_steps = 100;
+constexpr int most_halvings = 40;
+
+/// Minimises sum_v (a_v - from_v)^2 / (2 room_v) subject to A a = d and the bounds, by Newton's
+/// method on its dual: a(nu) = clip(from + room A'nu), and the dual's gradient is A a(nu) - d.
+class Projection {
+ public:
+  Projection(const DualQp& qp, std::span<const double> from, std::vector<double> room)
+      : qp_(qp), from_(from), room_(std::move(room)), rows_(qp.A.size()) {}
+
+  std::optional<std::vector<double>> solve() {
+    State now = at(std::vector<double>(rows_, 0.0));
+    for (int step = 0; step < most_newton_steps; ++step) {
+      if (is_small(now, rounding)) return now.a;
+      const std::vector<double> direction = newton_direction(now);
+      double slope = 0;
+      for (std::size_t r = 0; r < rows_; ++r) slope += direction[r] * now.residual[r];
+      if (!(slope < 0)) break;
+      double length = 1;
+      State next = at(moved(now.nu, direction, length));
+      // Close to the end the value is all rounding, and the residual tells.
+      const auto good = [&] {
+        return next.value <= now.value + 1e-4 * length * slope || largest(next) < largest(now) / 2;
+      };
+      for (int k = 0; k < most_halvings && !good(); ++k) {
+        length /= 2;
+        next = at(moved(now.nu, direction, length));
+      }
+      if (!(next.value < now.value) && largest(next) >= largest(now)) break;
+      now = std::move(next);
+    }
+    if (is_small(now, rounding_at_the_end)) return now.a;
+    return std::nullopt;
+  }
+
+ private:
+  struct State {
+    std::vector<double> nu, a, residual, size;
+    double value = 0;
+  };
+
+  static std::vector<double> moved(std::vector<double> nu, const std::vector<double>& direction,
+                                   double length) {
+    for (std::size_t r = 0; r < nu.size(); ++r) nu[r] += length * direction[r];
+    return nu;
+  }
+
+  double pull(const std::vector<double>& nu, std::size_t v) const {
+    double sum = 0;
+    for (std::size_t r = 0; r < rows_; ++r) sum += nu[r] * qp_.A[r][v];
+    return sum;
+  }
+
+  State at(std::vector<double> nu) const {
+    State state;
+    state.a.resize(qp_.size());
+    state.residual.assign(rows_, 0.0);
+    state.size.assign(rows_, 0.0);
+    for (std::size_t v = 0; v < qp_.size(); ++v) {
+      const Block& block = qp_.block[v];
+      const double force = pull(nu, v);
+      const double to = room_[v] == 0
+                            ? from_[v]
+                            : std::clamp(from_[v] + room_[v] * force, block.lower, block.upper);
+      state.a[v] = to;
+      state.value += force * to;
+      if (room_[v] > 0) state.value -= (to - from_[v]) * (to - from_[v]) / (2 * room_[v]);
+      for (std::size_t r = 0; r < rows_; ++r) {
+        const double term = qp_.A[r][v] * to;
+        state.residual[r] += term;
+        state.size[r] += std::abs(term);
+      }
+    }
+    for (std::size_t r = 0; r < rows_; ++r) {
+      state.value -= nu[r] * qp_.d[r];
+      state.residual[r] -= qp_.d[r];
+      state.size[r] += std::abs(qp_.d[r]);
+    }
+    state.nu = std::move(nu);
+    return state;
+  }
+
+  bool is_small(const State& state, double share) const {
+    for (std::size_t r = 0; r < rows_; ++r)
+      if (std::abs(state.residual[r]) > share * state.size[r]) return false;
+    return true;
+  }
+  static double largest(const State& state) {
+    double result = 0;
+    for (const double value : state.residual) result = std::max(result, std::abs(value));
+    return result;
+  }
+
+  std::vector<double> newton_direction(const State& state) const {
+    SmallMatrix curvature(rows_);
+    std::vector<double> entries(rows_), whole(rows_, 0.0);
+    for (std::size_t v = 0; v < qp_.size(); ++v) {
+      for (std::size_t r = 0; r < rows_; ++r) {
+        entries[r] = qp_.A[r][v];
+        whole[r] += room_[v] * entries[r] * entries[r];
+      }
+      const Block& block = qp_.block[v];
+      if (state.a[v] > block.lower && state.a[v] < block.upper)
+        curvature.add_outer(entries, room_[v]);
+    }
+    // Where too many variables stand at a bound the curvature alone does not say how far to go.
+    for (std::size_t r = 0; r < rows_; ++r)
+      curvature(r, r) += 1e-12 * curvature(r, r) + 1e-9 * whole[r];
+    std::vector<double> downhill = state.residual;
+    for (double& value : downhill) value = -value;
+    return solve_cholesky(std::move(curvature), std::move(downhill), 1e-14);
+  }
+
+  const DualQp& qp_;
+  std::span<const double> from_;
+  std::vector<double> room_;
+  std::size_t rows_;
+};
+
+}  // namespace
+
+double equality_defect(const DualQp& qp, std::span<const double> a) {
+  double largest = 0;
+  for (std::size_t r = 0; r < qp.A.size(); ++r) {
+    double sum = -qp.d[r], size = std::abs(qp.d[r]);
+    for (std::size_t v = 0; v < qp.size(); ++v) {
+      sum += qp.A[r][v] * a[v];
+      size += std::abs(qp.A[r][v] * a[v]);
+    }
+    if (size > 0) largest = std::max(largest, std::abs(sum) / size);
+  }
+  return largest;
+}
+
+std::optional<std::vector<double>> nearest_feasible(const DualQp& qp, std::span<const double> a) {
+  if (equality_defect(qp, a) <= rounding) return std::vector<double>(a.begin(), a.end());
+  std::vector<double> inner(qp.size(), 0.0), outer(qp.size(), 0.0);
+  for (std::size_t v = 0; v < qp.size(); ++v) {
+    const Block& block = qp.block[v];
+    const double room = std::min(a[v] - block.lower, block.upper - a[v]);
+    inner[v] = std::isinf(room) ? std::max(1.0, std::abs(a[v])) : std::max(0.0, room);
+    const double width = block.upper - block.lower;
+    outer[v] = std::isinf(width) ? std::max(1.0, std::abs(a[v])) : width;
+  }
+  if (auto found = Projection(qp, a, std::move(inner)).solve()) return found;
+  return Projection(qp, a, std::move(outer)).solve();
+}
+
+}  // namespace maxmargin

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "maxmargin/problem/dual_qp.hpp"
+
+namespace maxmargin {
+
+/// How far A a is from d: the largest |A a - d|, each row relative to the size of its terms.
+double equality_defect(const DualQp& qp, std::span<const double> a);
+
+/// The point nearest to `a` that satisfies A a = d to rounding and the bounds. Variables strictly
+/// within their bounds move first, and by no more than they can; only where that does not suffice
+/// the others leave their bounds. Nothing where there is no such point.
+std::optional<std::vector<double>> nearest_feasible(const DualQp& qp, std::span<const double> a);
+
+}  // namespace maxmargin

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+
+#include "maxmargin/base/aligned.hpp"
+
+namespace maxmargin {
+
+/// A quadratic in the few variables of a working set, within bounds:
+///   min 1/2 a'Ma + (linear terms),  lower <= a <= upper
+/// given by its present point and the derivatives there. Arrays are padded with variables that
+/// cannot move.
+struct SetProblem {
+  explicit SetProblem(std::size_t size);
+
+  std::size_t size;
+  std::size_t stride;      ///< row length of M
+  AlignedVector<float> M;  ///< size rows
+  AlignedVector<double> slope, a, lower, upper;
+  AlignedVector<double> diagonal;  ///< of M
+};
+
+/// Moves the variable with the largest violation to its best place within its bounds, over and
+/// over, until no violation is above `target` or `most_steps` were done. Returns the number of
+/// steps. A variable without curvature and bound in its direction becomes infinite.
+std::size_t take_greedy_steps(SetProblem& problem, double target, std::size_t most_steps);
+
+}  // namespace maxmargin

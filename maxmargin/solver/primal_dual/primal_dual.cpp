@@ -1,0 +1,437 @@
+#include "maxmargin/solver/primal_dual/primal_dual.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <utility>
+
+#include "maxmargin/base/clock.hpp"
+#include "maxmargin/problem/evaluate.hpp"
+#include "maxmargin/problem/feasible.hpp"
+#include "maxmargin/problem/row_cache.hpp"
+#include "maxmargin/solver/one_variable/descent.hpp"
+
+namespace maxmargin {
+namespace {
+
+constexpr double seconds_between_reports = 0.1;
+// Within a working set this share of the violation is left.
+constexpr double inner_share = 0.1;
+constexpr std::size_t steps_per_variable = 100;
+// A step of the multipliers in units of the penalty: the method of multipliers converges below 2.
+constexpr double longest_relaxation = 1.9;
+// By how much the violation that is allowed falls with each step of the multipliers.
+constexpr double tightening = 0.3;
+// Where so many of their steps do not bring the residual down, the variables are too inexact; a
+// step that is not safe may need some luck, too.
+constexpr int safe_patience = 5;
+constexpr int unsafe_patience = 20;
+// How fast the bound of a step grows while a residual keeps its sign.
+constexpr double bound_growth = 1.2;
+// A step that leaves more than this of the residual makes the penalty grow.
+constexpr double enough_reduction = 0.5;
+constexpr double growth = 2;
+constexpr double most_growth = 1e6;
+// So many times all variables could have had their turn, and there was no progress: stalled.
+constexpr std::size_t patience = 20;
+// The systems of the Hessian are solved when their residuals are this small, relative to the start.
+constexpr double settled_share = 0.05;
+// A hard margin below this share of the data's radius is none.
+constexpr double least_margin = 1e-6;
+
+bool is_hard(const Block& block) {
+  return block.curvature == 0 && (std::isinf(block.upper) || std::isinf(block.lower));
+}
+
+/// The curvature h_r = A_r'Q^-1 A_r of the dual function along each multiplier, by the systems
+/// Q gamma_r = -A_r: each is the minimum of 1/2 g'Qg + A_r'g without bounds.
+class HessianDiagonal {
+ public:
+  HessianDiagonal(const DualQp& qp, Descent::Shared shared) : rows_(qp.A) {
+    for (const std::vector<double>& row : qp.A) {
+      DualQp& system = problems_.emplace_back();
+      system.K = qp.K;
+      system.row = qp.row;
+      system.block = qp.block;
+      for (std::size_t v = 0; v < row.size(); ++v) {
+        system.block[v].linear = row[v];
+        system.block[v].lower = -infinity;
+        system.block[v].upper = infinity;
+      }
+      systems_.emplace_back(system, std::vector<double>(row.size(), 0.0), Precision::fast, shared);
+      first_.push_back(systems_.back().look());
+    }
+    now_ = first_;
+  }
+
+  /// As many steps in each system.
+  void improve(std::size_t steps) {
+    for (std::size_t r = 0; r < systems_.size(); ++r) {
+      if (now_[r] <= settled_share * settled_share * first_[r]) continue;
+      systems_[r].improve(inner_share * now_[r], steps);
+      now_[r] = systems_[r].look();
+    }
+  }
+
+  bool settled() const {
+    for (std::size_t r = 0; r < systems_.size(); ++r)
+      if (now_[r] > settled_share * first_[r]) return false;
+    return true;
+  }
+
+  /// 0 before the first step.
+  double at(std::size_t r) const {
+    double sum = 0;
+    for (std::size_t v = 0; v < rows_[r].size(); ++v) sum -= rows_[r][v] * systems_[r].a()[v];
+    return std::max(0.0, sum);
+  }
+
+ private:
+  const std::vector<std::vector<double>>& rows_;
+  std::deque<DualQp> problems_;
+  std::deque<Descent> systems_;
+  std::vector<double> first_, now_;  // largest residuals
+};
+
+/// Q's mean diagonal over the mean square of each row's entries, and the root of that square.
+struct Units {
+  std::vector<double> penalty, size;
+
+  explicit Units(const DualQp& qp) {
+    const double n = static_cast<double>(qp.size());
+    double diagonal = 0;
+    for (std::size_t v = 0; v < qp.size(); ++v)
+      diagonal += std::abs(qp.K->diagonal()[qp.row[v]]) + qp.block[v].curvature;
+    for (const std::vector<double>& row : qp.A) {
+      double squares = 0;
+      for (const double entry : row) squares += entry * entry;
+      const bool usable = squares > 0 && diagonal > 0;
+      penalty.push_back(usable ? diagonal / squares : 1);
+      size.push_back(usable ? std::sqrt(squares / n) : 1);
+    }
+  }
+};
+
+class Method {
+ public:
+  Method(const DualQp& qp, const PrimalDual& options, const Run& run)
+      : qp_(qp),
+        options_(options),
+        run_(run),
+        units_(qp),
+        set_size_(set_size(qp, options)),
+        cache_(qp.K, options.cache_bytes, set_size_),
+        shared_{cache_, set_size_, run.threads},
+        primal_(qp, run.start.empty() ? start(qp) : run.start, run.precision, shared_),
+        bound_(qp.A.size(), 0.0),
+        last_residual_(qp.A.size(), 0.0) {
+    hard_ = std::any_of(qp.block.begin(), qp.block.end(), is_hard);
+    eps_p_ = options.primal_tolerance > 0 ? options.primal_tolerance : options.stop.kkt / 2;
+    for (std::size_t r = 0; r < qp.A.size(); ++r)
+      eps_d_.push_back(options.dual_tolerance > 0 ? options.dual_tolerance
+                                                  : eps_p_ / (units_.penalty[r] * units_.size[r]));
+    if (options.safeguard == Safeguard::augmented)
+      for (std::size_t r = 0; r < qp.A.size(); ++r)
+        primal_.penalty[r] = options.penalty * units_.penalty[r];
+    if (options.hessian && !qp.A.empty()) hessian_.emplace(qp, shared_);
+    if (!run.start.empty())
+      primal_.lambda = evaluate(qp, primal_.a(), primal_.f(), primal_.lambda).lambda;
+  }
+
+  Solution solve() {
+    while (!ended_) iterate();
+    if (*ended_ != Ended::converged) end_feasibly();
+    Solution solution;
+    solution.a = primal_.a();
+    solution.lambda = std::move(lambda_);
+    solution.ended = *ended_;
+    solution.iterations = steps_;
+    solution.best_primal = best_primal_;
+    solution.best_dual = best_dual_;
+    return solution;
+  }
+
+ private:
+  static std::vector<double> start(const DualQp& qp) {
+    std::vector<double> a;
+    for (const Block& block : qp.block) a.push_back(std::clamp(0.0, block.lower, block.upper));
+    return a;
+  }
+
+  /// No more variables than there is room for rows in the cache.
+  static std::size_t set_size(const DualQp& qp, const PrimalDual& options) {
+    const std::size_t row_bytes = qp.K->size() * sizeof(float) + 64;
+    return std::clamp<std::size_t>(options.cache_bytes / row_bytes, 1,
+                                   static_cast<std::size_t>(options.working_set));
+  }
+
+  void iterate() {
+    violation_ = primal_.look();
+    if (first_violation_ == 0) begin();
+    if (violation_ <= tolerance_) {
+      if (violation_ <= eps_p_ && residual_is_small()) return settle();
+      if (hessian_ && options_.wait && !hessian_->settled())
+        hessian_->improve(steps_per_variable * set_size_);
+      else
+        move_multipliers();
+      within_limits();
+      return;
+    }
+    if (!within_limits()) return;
+    const std::size_t most = std::min(set_size_ == 1 ? 1 : steps_per_variable * set_size_,
+                                      options_.stop.iterations - steps_);
+    const Descent::Progress done =
+        primal_.improve(std::max(inner_share * violation_, tolerance_ / 2), most);
+    steps_ += done.steps;
+    if (done.steps == 0) return too_small_to_show();
+    if (hessian_) hessian_->improve(done.steps);
+    watch(done.decrease);
+    tell(false);
+    if (hard_ && is_unbounded()) ended_ = Ended::unbounded;
+  }
+
+  void begin() {
+    first_violation_ = std::max(violation_, eps_p_);
+    // The penalty bears with inexact variables at first; without it the seed's way is the safe one.
+    tolerance_ = options_.safeguard == Safeguard::augmented && !qp_.A.empty()
+                     ? std::max(eps_p_, inner_share * first_violation_)
+                     : eps_p_;
+  }
+
+  bool residual_is_small() const {
+    for (std::size_t r = 0; r < qp_.A.size(); ++r)
+      if (!(std::abs(primal_.residual()[r]) <= eps_d_[r])) return false;
+    return true;
+  }
+
+  void move_multipliers() {
+    double size = 0;
+    for (std::size_t r = 0; r < qp_.A.size(); ++r) {
+      const double residual = primal_.residual()[r];
+      primal_.lambda[r] += step(r, residual);
+      size = std::max(size, std::abs(residual) / eps_d_[r]);
+      last_residual_[r] = residual;
+    }
+    tell(true);
+    idle_ = 0;
+    least_violation_ = infinity;
+    tolerance_ = std::max(std::min(tolerance_, eps_p_), tightening * tolerance_);
+    const bool safe = options_.safeguard == Safeguard::augmented;
+    if (safe && size > enough_reduction * last_size_ && penalty_growth_ < most_growth) {
+      for (double& each : primal_.penalty) each *= growth;
+      penalty_growth_ *= growth;
+    }
+    last_size_ = size;
+    fruitless_ = size < 0.9 * least_size_ ? 0 : fruitless_ + 1;
+    least_size_ = std::min(size, least_size_);
+    if (fruitless_ < (safe ? safe_patience : unsafe_patience)) return;
+    fruitless_ = 0;
+    tolerance_ *= tightening;
+    if (tolerance_ < 1e-15 * first_violation_) give_up();
+  }
+
+  double step(std::size_t r, double residual) {
+    const double penalty = primal_.penalty[r];
+    const double newton = hessian_ ? 1 / hessian_->at(r) : infinity;
+    switch (options_.safeguard) {
+      case Safeguard::augmented:
+        return std::min(hessian_ ? penalty + newton : penalty, longest_relaxation * penalty) *
+               residual;
+      case Safeguard::bounded:
+        if (last_residual_[r] == 0)
+          bound_[r] = units_.penalty[r] * std::abs(residual);
+        else
+          bound_[r] *= (residual > 0) == (last_residual_[r] > 0) ? bound_growth : 0.5;
+        return std::copysign(std::min(newton * std::abs(residual), bound_[r]), residual);
+      case Safeguard::none:
+        break;
+    }
+    return (std::isinf(newton) ? units_.penalty[r] : newton) * residual;
+  }
+
+  /// The violations that are left ask for steps that a double cannot show beside its variable.
+  void too_small_to_show() {
+    if (qp_.A.empty() || residual_is_small())
+      give_up();
+    else
+      move_multipliers();
+  }
+
+  /// Progress is a decrease that a double can show beside the objective, or a smaller violation
+  /// than ever since the multipliers moved. A run without either has stalled.
+  void watch(double decrease) {
+    objective_ -= decrease;
+    if (decrease > 1e-15 * std::abs(objective_) || violation_ < 0.99 * least_violation_)
+      idle_ = 0;
+    else if (++idle_ > patience * (qp_.size() / set_size_ + 50))
+      give_up();
+    least_violation_ = std::min(least_violation_, violation_);
+  }
+
+  /// Whether the nearest feasible point meets what was asked for; the run has ended there if so.
+  bool ends_here() {
+    const Placed placed = feasible_place();
+    const Evaluation evaluation = evaluate(qp_, placed.a, placed.f, primal_.multipliers());
+    best_primal_ = std::min(best_primal_, evaluation.primal);
+    best_dual_ = std::max(best_dual_, evaluation.dual);
+    last_gap_ = relative_gap(evaluation.dual + evaluation.gap, evaluation.dual);
+    const bool gap_counts = qp_.K->definite() != Definite::no;
+    if (!(evaluation.kkt <= options_.stop.kkt) ||
+        (gap_counts && !(last_gap_ <= options_.stop.relative_gap)))
+      return false;
+    lambda_ = evaluation.lambda;
+    primal_.place(placed.a, placed.f);
+    ended_ = Ended::converged;
+    return true;
+  }
+
+  /// The conditions on variables and rows hold to eps_p and eps_d. If that is not enough for the
+  /// certificate, they are asked to hold better.
+  void settle() {
+    if (ends_here()) return;
+    eps_p_ *= tightening;
+    for (double& each : eps_d_) each *= tightening;
+    tolerance_ = eps_p_;
+    least_violation_ = infinity;
+    // Below the rounding of the derivatives themselves there is nothing to gain.
+    if (eps_p_ < 1e-15 * first_violation_) ended_ = Ended::stalled;
+  }
+
+  void give_up() {
+    if (!ends_here()) ended_ = Ended::stalled;
+  }
+
+  struct Placed {
+    std::vector<double> a, f;
+  };
+  /// The nearest point where A a = d, and f there. Where there is none: the point itself.
+  Placed feasible_place() const {
+    auto found = nearest_feasible(qp_, primal_.a());
+    if (!found) return {primal_.a(), primal_.f()};
+    std::vector<double> difference = *found;
+    for (std::size_t v = 0; v < difference.size(); ++v) difference[v] -= primal_.a()[v];
+    std::vector<double> f(qp_.K->size());
+    qp_.K->multiply(qp_.coefficients(difference), f, Precision::fast, run_.threads);
+    for (std::size_t p = 0; p < f.size(); ++p) f[p] += primal_.f()[p];
+    return {std::move(*found), std::move(f)};
+  }
+
+  void end_feasibly() {
+    lambda_ = primal_.multipliers();
+    Placed placed = feasible_place();
+    primal_.place(std::move(placed.a), std::move(placed.f));
+  }
+
+  bool within_limits() {
+    const double seconds = run_.seconds_before + clock_.seconds();
+    if (steps_ >= options_.stop.iterations) ended_ = Ended::iteration_limit;
+    if (seconds >= options_.stop.seconds) ended_ = Ended::time_limit;
+    if (!ended_ && run_.observer && seconds - last_report_ >= seconds_between_reports) {
+      last_report_ = seconds;
+      report(seconds);
+    }
+    return !ended_;
+  }
+
+  void report(double seconds) {
+    Progress progress;
+    progress.phase = "train";
+    progress.iteration = steps_;
+    progress.kkt = 2 * violation_;
+    progress.active = progress.size = qp_.size();
+    progress.seconds = seconds;
+    progress.primal = best_primal_;
+    progress.dual = best_dual_;
+    progress.relative_gap = last_gap_;
+    progress.done = std::clamp(std::log(first_violation_ / std::max(violation_, tolerance_)) /
+                                   std::max(1e-9, std::log(first_violation_ / eps_p_)),
+                               0.0, 1.0);
+    switch (run_.observer(progress)) {
+      case Control::proceed:
+        break;
+      case Control::finish:
+        ended_ = Ended::time_limit;
+        break;
+      case Control::cancel:
+        ended_ = Ended::cancelled;
+        break;
+    }
+  }
+
+  void tell(bool dual_step) const {
+    if (!options_.watch) return;
+    double residual = 0;
+    for (const double each : primal_.residual()) residual = std::max(residual, std::abs(each));
+    options_.watch({steps_, violation_, residual, primal_.lambda, dual_step});
+  }
+
+  /// Hard margins only: the variables grow without end while w shrinks, relative to them.
+  bool is_unbounded() const {
+    const std::vector<double> beta = qp_.coefficients(primal_.a());
+    double sum = 0, norm = 0, diagonal = 0;
+    for (std::size_t p = 0; p < beta.size(); ++p) {
+      sum += std::abs(beta[p]);
+      norm += beta[p] * primal_.f()[p];
+      diagonal = std::max(diagonal, qp_.K->diagonal()[p]);
+    }
+    return norm < least_margin * least_margin * diagonal * sum * sum;
+  }
+
+  const DualQp& qp_;
+  const PrimalDual& options_;
+  const Run& run_;
+  Stopwatch clock_;
+  Units units_;
+  std::size_t set_size_;
+  RowCache cache_;
+  Descent::Shared shared_;
+  Descent primal_;
+  std::optional<HessianDiagonal> hessian_;
+  std::vector<double> lambda_;
+  std::optional<Ended> ended_;
+  bool hard_ = false;  // some variable has no bound and no curvature
+  double eps_p_ = 0;
+  std::vector<double> eps_d_;  // of each row
+  double tolerance_ = 0;       // the violation at which the multipliers move
+  std::vector<double> bound_, last_residual_;
+  double violation_ = infinity, first_violation_ = 0, least_violation_ = infinity;
+  double objective_ = 0;
+  double best_primal_ = infinity, best_dual_ = -infinity, last_gap_ = infinity;
+  double last_report_ = 0;
+  std::size_t steps_ = 0, idle_ = 0;
+  double last_size_ = infinity, least_size_ = infinity;  // of the residuals, in units of eps_d
+  double penalty_growth_ = 1;
+  int fruitless_ = 0;
+};
+
+}  // namespace
+
+std::string_view to_string(Safeguard safeguard) {
+  switch (safeguard) {
+    case Safeguard::augmented:
+      return "augmented";
+    case Safeguard::bounded:
+      return "bounded";
+    case Safeguard::none:
+      return "none";
+  }
+  return "";
+}
+
+std::optional<Safeguard> safeguard_named(std::string_view name) {
+  for (const Safeguard each : {Safeguard::augmented, Safeguard::bounded, Safeguard::none})
+    if (to_string(each) == name) return each;
+  return std::nullopt;
+}
+
+std::optional<std::string> refuses(const DualQp& qp, const PrimalDual& options) {
+  if (qp.K->definite() == Definite::no) return "the kernel is not positive semi-definite";
+  if (options.wait && !options.hessian) return "it cannot wait for an estimate it does not make";
+  return std::nullopt;
+}
+
+Solution run(const DualQp& qp, const PrimalDual& options, const Run& run) {
+  return Method(qp, options, run).solve();
+}
+
+}  // namespace maxmargin

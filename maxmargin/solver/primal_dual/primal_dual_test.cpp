@@ -1,0 +1,199 @@
+#include "maxmargin/solver/primal_dual/primal_dual.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "maxmargin/base/rng.hpp"
+#include "maxmargin/problem/kernel_quadratic.hpp"
+#include "maxmargin/solver/solvers.hpp"
+#include "tests/dense_optimum.hpp"
+
+namespace maxmargin {
+namespace {
+
+enum class Form { classes, tube };
+
+/// A machine with `functions` unpenalised functions: the bias, sin(2 x), cos(3 x), x.
+DualQp machine(Form form, std::size_t rows, std::size_t functions, double cost,
+               std::uint64_t seed = 7) {
+  Rng rng(seed);
+  std::vector<double> values;
+  DualQp qp;
+  qp.A.resize(functions);
+  qp.d.assign(functions, 0.0);
+  for (std::size_t i = 0; i < rows; ++i) {
+    const double x = rng.uniform(-2, 2);
+    values.push_back(x);
+    const double phi[] = {1, std::sin(2 * x), std::cos(3 * x), x};
+    const double target = phi[1] + 0.5 * phi[3] + x * x / 3 + 0.3 * rng.normal();
+    const auto add = [&](const Block& block) {
+      qp.row.push_back(static_cast<Index>(i));
+      qp.block.push_back(block);
+      for (std::size_t r = 0; r < functions; ++r) qp.A[r].push_back(block.sign * phi[r]);
+    };
+    if (form == Form::classes) {
+      add({target > 0.5 ? 1.0 : -1.0, -1, 0, cost, 0});
+    } else {
+      add({1, 0.1 - target, 0, cost, 0});
+      add({-1, 0.1 + target, 0, cost, 0});
+    }
+  }
+  qp.K =
+      make_kernel_quadratic(Rbf{1.0}, std::make_shared<const Features>(Features::dense(1, values)));
+  return qp;
+}
+
+Certified solved(const DualQp& qp, const PrimalDual& options) {
+  const Threads threads(1);
+  return solve(qp, options, threads);
+}
+
+PrimalDual exact() {
+  PrimalDual options;
+  options.stop.kkt = 1e-7;
+  options.stop.relative_gap = 1e-9;
+  return options;
+}
+
+TEST(PrimalDual, FindsTheOptimumOfADenseReferenceForAnyNumberOfRows) {
+  for (const Form form : {Form::classes, Form::tube})
+    for (std::size_t functions = 0; functions <= 4; ++functions)
+      for (const double cost : {0.05, 1.0, 20.0}) {
+        const DualQp qp = machine(form, 24, functions, cost);
+        const reference::Optimum truth = reference::dense_optimum(qp);
+        const Certified found = solved(qp, exact());
+        SCOPED_TRACE(testing::Message() << functions << " functions, cost " << cost);
+        EXPECT_EQ(found.solution.ended, Ended::converged);
+        EXPECT_NEAR(found.certificate.dual, truth.dual, 1e-8 * (1 + truth.dual));
+        EXPECT_NEAR(found.certificate.primal, truth.dual, 1e-8 * (1 + truth.dual));
+        EXPECT_LE(found.certificate.equality_residual, 1e-11 * (1 + cost));
+        EXPECT_LE(found.certificate.bound_residual, 0);
+      }
+}
+
+/// 1/2 beta'K beta + sum C max(0, |y - f| - eps) of f = K beta + lambda'phi, by its definition.
+double tube_primal(const DualQp& qp, const std::vector<double>& beta,
+                   const std::vector<double>& lambda, double cost) {
+  const Threads one(1);
+  std::vector<double> f(beta.size());
+  qp.K->multiply(beta, f, Precision::exact, one);
+  double sum = 0;
+  for (std::size_t i = 0; i < beta.size(); ++i) {
+    sum += beta[i] * f[i] / 2;
+    for (std::size_t r = 0; r < lambda.size(); ++r) f[i] += qp.A[r][2 * i] * lambda[r];
+    const double y = 0.1 - qp.block[2 * i].linear;
+    sum += cost * std::max(0.0, std::abs(y - f[i]) - 0.1);
+  }
+  return sum;
+}
+
+TEST(PrimalDual, NoStepInAnyDirectionLowersThePrimal) {
+  Rng rng(3);
+  const DualQp qp = machine(Form::tube, 40, 3, 2);
+  const Certified found = solved(qp, exact());
+  const std::vector<double> beta = qp.coefficients(found.solution.a);
+  const double optimum = tube_primal(qp, beta, found.solution.lambda, 2);
+  EXPECT_NEAR(optimum, found.certificate.primal, 1e-9 * optimum);
+  for (const double size : {1e-4, 1e-2, 1.0})
+    for (int direction = 0; direction < 50; ++direction) {
+      std::vector<double> other = beta, multipliers = found.solution.lambda;
+      for (double& each : other) each += size * rng.normal() / 6;
+      for (double& each : multipliers) each += size * rng.normal();
+      EXPECT_GE(tube_primal(qp, other, multipliers, 2), optimum - 1e-8 * optimum);
+    }
+}
+
+// How the multipliers are moved and how many variables at a time changes the way, not the end.
+TEST(PrimalDual, TheOptimumDoesNotDependOnTheOptions) {
+  const DualQp qp = machine(Form::tube, 60, 3, 1);
+  const double optimum = solved(qp, exact()).certificate.dual;
+  for (const Safeguard safeguard : {Safeguard::augmented, Safeguard::bounded, Safeguard::none})
+    for (const bool wait : {false, true})
+      for (const int set : {1, 7, 256}) {
+        PrimalDual options;
+        options.stop.relative_gap = 1e-5;
+        options.safeguard = safeguard;
+        options.hessian = true;
+        options.wait = wait;
+        options.working_set = set;
+        const Certified found = solved(qp, options);
+        SCOPED_TRACE(testing::Message() << to_string(safeguard) << ", sets of " << set);
+        EXPECT_EQ(found.solution.ended, Ended::converged);
+        EXPECT_NEAR(found.certificate.dual, optimum, 2e-5 * optimum);
+      }
+  for (const double penalty : {0.01, 100.0}) {
+    PrimalDual options = exact();
+    options.penalty = penalty;
+    EXPECT_NEAR(solved(qp, options).certificate.dual, optimum, 1e-8 * optimum) << penalty;
+  }
+}
+
+// Where all variables end at their bounds the dual function has corners; Newton's steps alone do
+// not end there.
+TEST(PrimalDual, TheSafeguardConvergesWhereHardlyAnyVariableIsFree) {
+  const DualQp qp = machine(Form::tube, 80, 3, 1e-3);
+  PrimalDual plain;
+  plain.safeguard = Safeguard::none;
+  plain.hessian = true;
+  EXPECT_NE(solved(qp, plain).solution.ended, Ended::converged);
+  const Certified found = solved(qp, PrimalDual{});
+  EXPECT_EQ(found.solution.ended, Ended::converged);
+  EXPECT_LE(found.certificate.relative_gap, 1e-3);
+}
+
+TEST(PrimalDual, StopsAtItsLimitsAtAFeasiblePoint) {
+  const DualQp qp = machine(Form::classes, 200, 3, 100);
+  PrimalDual few;
+  few.stop.iterations = 30;
+  const Certified limited = solved(qp, few);
+  EXPECT_EQ(limited.solution.ended, Ended::iteration_limit);
+  EXPECT_EQ(limited.solution.iterations, 30u);
+  EXPECT_GT(limited.certificate.gap, 0);
+  EXPECT_LE(limited.certificate.equality_residual, 1e-9);
+  EXPECT_LE(limited.certificate.bound_residual, 0);
+  PrimalDual no_time;
+  no_time.stop.seconds = 0;
+  EXPECT_EQ(solved(qp, no_time).solution.ended, Ended::time_limit);
+}
+
+TEST(PrimalDual, CanBeWatchedStepByStep) {
+  const DualQp qp = machine(Form::classes, 30, 2, 1);
+  PrimalDual options;
+  options.working_set = 1;
+  std::size_t calls = 0, dual_steps = 0, last = 0;
+  options.watch = [&](const PrimalDualState& state) {
+    ++calls;
+    dual_steps += state.dual_step;
+    EXPECT_LE(state.iteration, last + 1);
+    EXPECT_EQ(state.lambda.size(), 2u);
+    last = state.iteration;
+  };
+  const Certified found = solved(qp, options);
+  EXPECT_GT(dual_steps, 0u);
+  EXPECT_EQ(calls - dual_steps, found.solution.iterations);
+}
+
+TEST(PrimalDual, StartsFromWhatItIsGiven) {
+  const DualQp qp = machine(Form::tube, 100, 3, 5);
+  const Certified first = solved(qp, PrimalDual{});
+  const Threads threads(1);
+  const maxmargin::Run again{threads, {}, first.solution.a, Precision::fast, 0};
+  const Solution second = run(qp, PrimalDual{}, again);
+  EXPECT_EQ(second.ended, Ended::converged);
+  EXPECT_LE(second.iterations, first.solution.iterations / 4);
+}
+
+TEST(PrimalDual, SaysWhatItCannotTake) {
+  DualQp qp = machine(Form::classes, 10, 1, 1);
+  EXPECT_FALSE(refuses(qp, PrimalDual{}).has_value());
+  PrimalDual waiting;
+  waiting.wait = true;
+  EXPECT_TRUE(refuses(qp, waiting).has_value());
+  qp.K = make_kernel_quadratic(
+      Sigmoid{}, std::make_shared<const Features>(Features::dense(1, std::vector<double>(10, 1))));
+  EXPECT_TRUE(refuses(qp, PrimalDual{}).has_value());
+}
+
+}  // namespace
+}  // namespace maxmargin
