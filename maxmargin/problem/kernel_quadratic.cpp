@@ -8,6 +8,7 @@
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/kernel/engine.hpp"
 #include "maxmargin/problem/low_rank.hpp"
+#include "maxmargin/problem/segment_store.hpp"
 
 namespace maxmargin {
 namespace {
@@ -48,6 +49,7 @@ struct PackedRows {
   std::unique_ptr<Engine> engine;
   std::vector<double> diagonal;
   std::size_t own_bytes = 0;
+  std::unique_ptr<SegmentStore> shared;  ///< of values that several matrices need; may be null
 
   PackedRows(const Kernel& of, std::shared_ptr<const Features> some)
       : kernel(of),
@@ -110,6 +112,8 @@ class KernelQuadratic final : public Quadratic {
   void rows(std::span<const Index> which, std::size_t begin, std::size_t count,
             std::span<float* const> out, const Threads& threads) const override {
     const std::vector<Index> ids = rows_of(which);
+    if (packed_->shared && begin == 0 && count == size() && stretches_.size() > 1)
+      return shared_rows(ids, out, threads);
     for_each_task(ids, begin, count, threads,
                   [&](std::size_t first, std::span<const Index> some, std::size_t row,
                       std::size_t columns, std::size_t at) {
@@ -213,6 +217,35 @@ class KernelQuadratic final : public Quadratic {
     std::vector<Index> ids(points.size());
     for (std::size_t k = 0; k < points.size(); ++k) ids[k] = rows_[points[k]];
     return ids;
+  }
+
+  /// Whole rows: the values of a row within its own stretch are looked up, or kept for the other
+  /// matrices that have this stretch.
+  void shared_rows(std::span<const Index> ids, std::span<float* const> out,
+                   const Threads& threads) const {
+    SegmentStore& store = *packed_->shared;
+    for (const Stretch& each : stretches_) {
+      const auto is_own = [&](Index id) { return id - each.row < each.count; };
+      std::vector<Index> missing;
+      std::vector<float*> to;
+      for (std::size_t r = 0; r < ids.size(); ++r) {
+        float* place = out[r] + each.point;
+        const float* kept = is_own(ids[r]) ? store.find(ids[r], each.row, each.count) : nullptr;
+        if (kept != nullptr) {
+          std::copy_n(kept, each.count, place);
+        } else {
+          missing.push_back(ids[r]);
+          to.push_back(place);
+        }
+      }
+      const std::size_t rows_at_once = task_rows(each.count);
+      threads.split(missing.size(), rows_at_once, [&](std::size_t begin, std::size_t end) {
+        engine().block(*packed_->rows, std::span(missing).subspan(begin, end - begin), each.row,
+                       each.count, std::span(to).subspan(begin, end - begin));
+      });
+      for (std::size_t k = 0; k < missing.size(); ++k)
+        if (is_own(missing[k])) store.add(missing[k], each.row, each.count, to[k]);
+    }
   }
 
   /// Calls body(first row, count, place) for the stretches within the points [begin, begin +
@@ -348,7 +381,19 @@ void check_precomputed(const Rows& matrix) {
                 "give row i the features K(x_i, x_1) ... K(x_i, x_n)");
 }
 
+// Values cheaper than this are computed again as fast as they are looked up.
+constexpr double worth_sharing = 1.5;  // nanoseconds
+
 }  // namespace
+
+std::shared_ptr<const Quadratic> make_shared_quadratic(const Kernel& kernel,
+                                                       std::shared_ptr<const Features> rows,
+                                                       std::size_t bytes) {
+  auto packed = std::make_shared<PackedRows>(kernel, std::move(rows));
+  if (packed->engine->value_cost() > worth_sharing)
+    packed->shared = std::make_unique<SegmentStore>(packed->rows->count(), bytes);
+  return KernelQuadratic::over_all(std::move(packed));
+}
 
 std::shared_ptr<const Quadratic> make_kernel_quadratic(const Kernel& kernel,
                                                        std::shared_ptr<const Features> rows,

@@ -17,4 +17,11 @@ std::shared_ptr<const Quadratic> make_kernel_quadratic(const Kernel& kernel,
                                                        std::vector<Index> points = {},
                                                        Definite precomputed = Definite::unknown);
 
+/// The same for a matrix whose parts are the matrices of several problems, each a few stretches of
+/// neighbouring rows (classes): what two of them have in common is computed once and kept, within
+/// `bytes`, if it is expensive.
+std::shared_ptr<const Quadratic> make_shared_quadratic(const Kernel& kernel,
+                                                       std::shared_ptr<const Features> rows,
+                                                       std::size_t bytes);
+
 }  // namespace maxmargin

@@ -97,6 +97,27 @@ TEST(KernelQuadratic, PartsOfAMatrixHaveItsValues) {
     }
 }
 
+TEST(KernelQuadratic, ClassesShareTheirKernelValues) {
+  Rng rng(3);
+  std::vector<double> dense(300 * 120);
+  for (double& value : dense) value = rng.uniform();
+  const auto rows = std::make_shared<const Features>(Features::dense(120, dense));
+  const auto plain = make_kernel_quadratic(Rbf{0.03}, rows);
+  const auto shared = make_shared_quadratic(Rbf{0.03}, rows, 1 << 20);
+  const Threads threads(2);
+  // Three pairs of three classes, rows of both classes of each, asked for again and again.
+  for (int round = 0; round < 2; ++round)
+    for (const auto& [low, high] : {std::pair(0, 1), std::pair(0, 2), std::pair(1, 2)}) {
+      std::vector<Index> points = numbers(100 * low, 100 * low + 100);
+      const std::vector<Index> second = numbers(100 * high, 100 * high + 100);
+      points.insert(points.end(), second.begin(), second.end());
+      const auto part = shared->restrict_to(points);
+      const std::vector<Index> some{3, 150, 99, 100, 7};
+      EXPECT_EQ(all_rows(*part, some, threads),
+                all_rows(*plain->restrict_to(points), some, threads));
+    }
+}
+
 TEST(KernelQuadratic, StretchesShareThePackedRows) {
   Rng rng(2);
   std::vector<double> dense(400 * 20);

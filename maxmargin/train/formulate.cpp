@@ -139,7 +139,7 @@ Points shared_points(const Examples& data, std::span<const Example> examples) {
 }  // namespace
 
 void share_matrix(Examples& data, std::span<const std::vector<Index>> rows_of_classes,
-                  const Kernel& kernel) {
+                  const Kernel& kernel, std::size_t bytes) {
   data.point.assign(data.x->count(), none);
   std::vector<Index> rows;
   for (const auto& members : rows_of_classes)
@@ -152,7 +152,7 @@ void share_matrix(Examples& data, std::span<const std::vector<Index>> rows_of_cl
   Features some = data.x->is_sparse() ? Features::sparse(data.x->columns())
                                       : Features::dense(data.x->columns());
   some.append(data.x->view(), rows);
-  data.K = make_kernel_quadratic(kernel, std::make_shared<const Features>(std::move(some)));
+  data.K = make_shared_quadratic(kernel, std::make_shared<const Features>(std::move(some)), bytes);
 }
 
 Formulated formulate(const Examples& data, std::span<const Example> examples, const Loss& loss,

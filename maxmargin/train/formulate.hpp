@@ -21,9 +21,9 @@ struct Examples {
   std::vector<Index> point = {};
 };
 
-/// Makes K for these problems.
+/// Makes K; kernel values that several problems need take up to `bytes`.
 void share_matrix(Examples& data, std::span<const std::vector<Index>> rows_of_classes,
-                  const Kernel& kernel);
+                  const Kernel& kernel, std::size_t bytes);
 
 /// One example of one problem: its row, target (+1, -1 or a number) and cost.
 struct Example {

@@ -82,6 +82,12 @@ Part train_one(const Examples& data, const Subproblem& problem, const TrainOptio
   return part;
 }
 
+std::size_t memory_for(const TrainOptions& options) {
+  return options.memory_bytes > 0 ? options.memory_bytes : available_memory_bytes() / 2;
+}
+/// Of the memory, for kernel values that several machines need.
+std::size_t shared_part(const TrainOptions& options) { return memory_for(options) / 4; }
+
 /// Many machines run side by side, one thread each; few share all threads one after another. The
 /// result has the same bits either way.
 bool side_by_side(std::size_t machines, const Threads& threads) {
@@ -93,9 +99,8 @@ std::vector<Part> train_all(const Examples& data, const Subproblems& problems,
                             const TrainOptions& options, const Threads& threads,
                             const Observer& observer) {
   const std::size_t machines = problems.list.size();
-  std::size_t memory =
-      options.memory_bytes > 0 ? options.memory_bytes : available_memory_bytes() / 2;
-  if (data.K) memory -= std::min(memory, data.K->bytes());
+  std::size_t memory = memory_for(options);
+  if (data.K) memory -= std::min(memory, data.K->bytes() + shared_part(options));
   Audience audience(observer, machines);
   std::vector<Part> parts(machines);
   const auto crew = static_cast<std::size_t>(threads.count());
@@ -301,7 +306,7 @@ Prepared prepare(Dataset data, const TrainOptions& options, const Threads& threa
   else
     examples.first_equal = first_equal_rows(*examples.x);
   if (prepared.problems.list.size() > 1 && !examples.first_equal.empty())
-    share_matrix(examples, rows_of_classes(data), options.kernel);
+    share_matrix(examples, rows_of_classes(data), options.kernel, shared_part(options));
   prepared.merged_rows = count_merged(data, examples.first_equal, prepared.problems.outcome);
   prepared.feature_names = std::move(data.feature_names);
   prepared.y = std::move(data.y);

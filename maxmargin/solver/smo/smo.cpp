@@ -9,6 +9,7 @@
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/problem/row_cache.hpp"
 #include "maxmargin/solver/smo/active.hpp"
+#include "maxmargin/solver/smo/newton.hpp"
 #include "maxmargin/solver/smo/set_solver.hpp"
 
 namespace maxmargin {
@@ -27,6 +28,13 @@ constexpr double gathering_cost = 3;  // nanoseconds
 constexpr double cheap_value = 1.5;  // nanoseconds
 // Values that are computed about as fast as they are read.
 constexpr double cheapest_value = 0.5;  // nanoseconds
+// Newton steps take so many factorisations at a time, and this share of the work done so far. A
+// factorisation of n variables takes n^3 times, and a step of a pair for each variable of the set,
+// so many nanoseconds.
+constexpr double most_newton_steps = 4;
+constexpr double newton_share = 0.2;
+constexpr double factoring_cost = 0.02;
+constexpr double step_cost = 1;
 // So many times all variables could have had their turn, and there was no progress: stalled.
 constexpr std::size_t patience = 20;
 // A hard margin below this share of the data's radius is none.
@@ -165,8 +173,37 @@ class Outer {
       return;
     }
     goal_ *= 0.3;
+    newton();
     // Below the rounding of the levels themselves there is nothing to gain.
     if (goal_ < 1e-15 * first_violation_) ended_ = Ended::stalled;
+  }
+
+  /// Close to the optimum: all free variables at once, where there are not too many.
+  void newton() {
+    std::vector<Index> free;
+    for (std::size_t v = 0; v < active_.size(); ++v)
+      if (active_.is_free(v)) free.push_back(static_cast<Index>(v));
+    const std::size_t bytes = free.size() * free.size() * (sizeof(float) + sizeof(double));
+    if (free.size() < 2 || bytes > options_.cache_bytes) return;
+    // Not by the clock: the same input takes the same path.
+    const double size = static_cast<double>(free.size());
+    const double cost = size * size * size * factoring_cost;
+    const double worth = newton_share * work_;
+    if (cost > worth) return;
+    const int steps = static_cast<int>(std::min(worth / cost, most_newton_steps));
+    work_ += cost * steps;
+    const NewtonMove move = newton_move(active_, free, steps, run_.threads);
+    if (move.variables.empty()) return;
+    std::vector<Index> points;
+    for (std::size_t k = 0; k < move.variables.size(); ++k) {
+      const Index v = move.variables[k];
+      const double moved = active_.beta[v] + move.change[k];
+      // What has come to a bound lies on it exactly.
+      active_.beta[v] = std::clamp(moved, active_.lower[v], active_.upper[v]);
+      points.push_back(active_.point[v]);
+    }
+    active_.K->add_product(points, move.change, active_.f, run_.threads);
+    chooser_.forget();
   }
 
   bool within_limits(const Active::Levels& levels) {
@@ -261,6 +298,9 @@ class Outer {
     for (std::size_t k = 0; k < changed.size(); ++k)
       coefficients[k] = std::exchange(change_[changed[k]], 0.0);
     cache_.add(changed, coefficients, wishes(set, changed), active_.f, run_.threads);
+    work_ += step_cost * static_cast<double>(steps) * static_cast<double>(set.size()) +
+             active_.K->value_cost() * static_cast<double>(changed.size()) *
+                 static_cast<double>(active_.f.size());
     return decrease;
   }
 
@@ -436,6 +476,7 @@ class Outer {
   double best_primal_ = infinity, best_dual_ = -infinity, last_gap_ = infinity;
   double last_report_ = 0;
   std::size_t steps_ = 0;
+  double work_ = 0;  // an estimate, in nanoseconds of one core
   std::size_t since_shrink_ = 0;
   std::size_t idle_ = 0;
 };

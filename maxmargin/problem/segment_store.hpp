@@ -1,0 +1,39 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "maxmargin/data/rows.hpp"
+
+namespace maxmargin {
+
+/// Pieces of kernel rows that several problems need: for each row its values over the stretch of
+/// rows it lies in itself (its class). Any number of threads may look up and add at once; what is
+/// there stays until the store goes. Whoever comes first adds, the values are the same.
+class SegmentStore {
+ public:
+  /// For so many rows, within a number of bytes.
+  SegmentStore(std::size_t rows, std::size_t bytes) : bytes_(bytes), segments_(rows) {}
+  ~SegmentStore();
+  SegmentStore(const SegmentStore&) = delete;
+  SegmentStore& operator=(const SegmentStore&) = delete;
+
+  /// The values of a row over [begin, begin + count), or null.
+  const float* find(std::size_t row, std::size_t begin, std::size_t count) const;
+  /// Keeps a copy if there is room and nothing is kept for this row yet.
+  void add(std::size_t row, std::size_t begin, std::size_t count, const float* values);
+
+ private:
+  struct Segment {
+    std::size_t begin, count;
+    std::unique_ptr<float[]> values;
+  };
+
+  std::size_t bytes_;
+  std::atomic<std::size_t> used_ = 0;
+  std::vector<std::atomic<const Segment*>> segments_;
+};
+
+}  // namespace maxmargin
