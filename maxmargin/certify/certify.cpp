@@ -10,8 +10,7 @@
 namespace maxmargin {
 namespace {
 
-// The deviation of a float kernel value from the true one, relative to the largest.
-constexpr double float_deviation = 5e-8;
+// The deviation of a kernel value in double from the true one, relative to the largest.
 constexpr double double_deviation = 1e-15;
 
 }  // namespace
@@ -20,7 +19,7 @@ Rounding expected_rounding(const DualQp& qp, std::span<const double> a) {
   double squares = 0, largest = 0;
   for (const double coefficient : qp.coefficients(a)) squares += coefficient * coefficient;
   for (const double value : qp.K->diagonal()) largest = std::max(largest, std::abs(value));
-  const double deviation = float_deviation * largest;
+  const double deviation = qp.K->deviation() * largest;
   return {deviation * std::sqrt(squares), deviation * squares / 2};
 }
 
@@ -39,7 +38,7 @@ Certified certify(const DualQp& qp, Solution solution, Precision precision,
   certificate.relative_gap = relative_gap(evaluation.dual + evaluation.gap, evaluation.dual);
   certificate.kkt = evaluation.kkt;
   certificate.rounding = expected_rounding(qp, solution.a).f;
-  if (precision == Precision::exact) certificate.rounding *= double_deviation / float_deviation;
+  if (precision == Precision::exact) certificate.rounding *= double_deviation / qp.K->deviation();
   certificate.mercer = qp.K->definite() != Definite::no;
   for (std::size_t r = 0; r < qp.A.size(); ++r) {
     double sum = -qp.d[r];

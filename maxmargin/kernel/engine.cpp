@@ -137,6 +137,12 @@ double float_trust(const Form& form, double own, double limit) {
   return rate > 0 ? std::max(own, limit / rate - own) : huge_norm;
 }
 
+/// The relative error expected of values whose distances come from float sums: half of the 1e-6
+/// that the limit stands for where norms are as large as it allows.
+double sums_deviation(const Form& form, double own, double limit) {
+  return 5e-8 + 5e-7 * sensitivity(form.map) * 2 * own / limit;
+}
+
 void check_non_negative(const Form& form, const Rows& rows, std::string_view kernel) {
   if (!form.needs_non_negative()) return;
   for (std::size_t i = 0; i < rows.count; ++i)
@@ -258,11 +264,19 @@ std::unique_ptr<Engine> make_form_engine(const Form& form, const Rows& columns) 
       groups_pay(columns, packing.used.count))
     packing.side = LeftSide::grouped;
   packing.trusted_norm = trust;
+  const bool by_distance = std::holds_alternative<Decay>(form.map) && summation.is_euclidean();
+  if (trust > 0 && by_distance) packing.deviation = sums_deviation(form, own, float_limit);
+  // Few features: differences cost little more than products.
+  packing.by_differences =
+      trust > 0 && by_distance && packing.side == LeftSide::dense && packing.used.count <= 32;
+  if (packing.by_differences) packing.deviation = 5e-8;
   if (trust > 0) return make_panel_engine<float>(form, columns, std::move(packing));
   packing.trusted_norm = float_trust(form, own, blocks_limit);
+  packing.deviation = sums_deviation(form, own, blocks_limit);
   if (packing.trusted_norm > 0 && summation.is_product() && std::holds_alternative<Decay>(form.map))
     return make_panel_engine<float, double>(form, columns, std::move(packing));
   packing.trusted_norm = std::numeric_limits<double>::infinity();
+  packing.deviation = 5e-8;
   if (packing.side == LeftSide::grouped) packing.side = LeftSide::listed;
   return make_panel_engine<double>(form, columns, std::move(packing));
 }

@@ -64,6 +64,9 @@ class Engine {
   /// Roughly the nanoseconds that one value takes on one core: decides what is worth keeping.
   virtual double value_cost() const = 0;
 
+  /// The error that a value of block() is expected to have, relative to the largest values.
+  virtual double deviation() const { return 5e-8; }
+
   /// Bytes of the packed columns.
   virtual std::size_t bytes() const = 0;
 };

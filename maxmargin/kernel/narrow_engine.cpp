@@ -92,6 +92,7 @@ class NarrowEngine final : public Engine {
     return std::make_unique<NarrowEngine>(*this, std::move(inner), rows, which);
   }
   double value_cost() const override { return 0.1 + near_share_ * engine_->value_cost(); }
+  double deviation() const override { return engine_->deviation(); }
   std::size_t bytes() const override { return engine_->bytes() + boxes_.bytes(); }
 
  private:

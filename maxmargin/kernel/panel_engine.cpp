@@ -145,6 +145,8 @@ class PanelEngine final : public Engine {
     return wide + 0.04 * nonzeros * size;
   }
 
+  double deviation() const override { return packing_.deviation; }
+
   std::size_t bytes() const override {
     return packed_.size() * sizeof(T) + base_.size() * sizeof(Sum) +
            own_.slots.size() * (sizeof(Value) + sizeof(std::uint32_t)) +
@@ -152,6 +154,10 @@ class PanelEngine final : public Engine {
   }
 
  private:
+  Sum factor() const {
+    return static_cast<Sum>(packing_.by_differences ? 1 : static_cast<int>(summation_.factor));
+  }
+
   /// What one unit of a sum is worth: sums of products count in squares.
   double scale() const {
     if (packing_.unit == 0) return 1;
@@ -265,8 +271,8 @@ class PanelEngine final : public Engine {
       const double alone = summation_.alone(static_cast<double>(value));
       const std::size_t number = feature < numbers.size() ? numbers[feature] : UsedFeatures::unused;
       const bool used = number != UsedFeatures::unused;
-      if (!used || summation_.is_euclidean()) base += alone;
-      column_base += alone;
+      if (!used || (summation_.is_euclidean() && !packing_.by_differences)) base += alone;
+      if (!packing_.by_differences) column_base += alone;
       if (!used) return;
       if constexpr (in_quads) base += summation_.factor * quad_origin * static_cast<double>(value);
       if (is_dense())
@@ -330,8 +336,8 @@ class PanelEngine final : public Engine {
           begin, count,
           [&](std::size_t panel, std::size_t first, std::size_t here, std::size_t at) {
             for_each_tile(rows, panel, [&](std::size_t r, std::size_t some, const Sum* sums) {
-              const Finish<Sum> finish{static_cast<Sum>(static_cast<int>(summation_.factor)),
-                                       scale(), rows.base.data() + r, base_.data() + panel * width};
+              const Finish<Sum> finish{factor(), scale(), rows.base.data() + r,
+                                       base_.data() + panel * width};
               finish_sums<Sum>(form_.map, finish, sums, width, some, first, here, out + r, at);
             });
           });
@@ -370,6 +376,9 @@ class PanelEngine final : public Engine {
     if constexpr (!in_pairs && !in_quads && !is_binary) {
       const T* dense = rows.dense.data() + from * slots_;
       if (is_dense()) {
+        if constexpr (std::is_same_v<T, float> && !by_blocks) {
+          if (packing_.by_differences) return difference_sums(panel, dense, count, slots_, sums);
+        }
         if constexpr (by_blocks)
           return dense_sums_by_blocks(panel, dense, count, slots_, sums);
         else

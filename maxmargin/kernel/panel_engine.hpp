@@ -31,9 +31,11 @@ UsedFeatures centered_features(const Summation& summation, const Rows& rows, dou
 /// What the columns are packed as.
 struct Packing {
   LeftSide side = LeftSide::listed;
-  double unit = 0;          ///< values are whole multiples of it; 0: as they are
-  double slack = 0;         ///< how far a value may be from a whole multiple
-  double trusted_norm = 0;  ///< rows whose sum of squares is above it are evaluated in double
+  double unit = 0;              ///< values are whole multiples of it; 0: as they are
+  double slack = 0;             ///< how far a value may be from a whole multiple
+  double trusted_norm = 0;      ///< rows whose sum of squares is above it are evaluated in double
+  bool by_differences = false;  ///< distances from differences; dense float rows only
+  double deviation = 5e-8;      ///< expected relative error of a value
   UsedFeatures used;
 };
 

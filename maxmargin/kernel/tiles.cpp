@@ -159,8 +159,8 @@ void list_sums_byte(Pairing, const std::uint8_t* panel,
 // With 32 vector registers a block of 6 rows by 4 vectors of accumulators fits, with 16 one by 2.
 constexpr std::size_t dense_vectors = HWY_TARGET == HWY_AVX3 ? 4 : 2;
 
-// `rows_at_once` rows share the loads of the panel.
-template <std::size_t rows_at_once, class T, class D>
+// `rows_at_once` rows share the loads of the panel. Products are summed, or squares of differences.
+template <std::size_t rows_at_once, bool differences, class T, class D>
 HWY_INLINE void dense_rows(D d, const T* HWY_RESTRICT panel, const T* HWY_RESTRICT left,
                            std::size_t left_stride, std::size_t features, T* HWY_RESTRICT sums) {
   constexpr std::size_t width = panel_width<T>;
@@ -182,7 +182,14 @@ HWY_INLINE void dense_rows(D d, const T* HWY_RESTRICT panel, const T* HWY_RESTRI
       for (std::size_t r = 0; r < rows_at_once; ++r) {
         const V x = hn::Set(d, left[r * left_stride + j]);
         HWY_UNROLL(4)
-        for (std::size_t k = 0; k < dense_vectors; ++k) sum[r][k] = hn::MulAdd(z[k], x, sum[r][k]);
+        for (std::size_t k = 0; k < dense_vectors; ++k) {
+          if constexpr (differences) {
+            const V difference = hn::Sub(z[k], x);
+            sum[r][k] = hn::MulAdd(difference, difference, sum[r][k]);
+          } else {
+            sum[r][k] = hn::MulAdd(z[k], x, sum[r][k]);
+          }
+        }
       }
     }
     HWY_UNROLL(8)
@@ -194,18 +201,18 @@ HWY_INLINE void dense_rows(D d, const T* HWY_RESTRICT panel, const T* HWY_RESTRI
   }
 }
 
-template <class T>
+template <bool differences, class T>
 void dense_all(const T* panel, const T* left, std::size_t rows, std::size_t stride,
                std::size_t features, T* sums) {
   constexpr std::size_t width = panel_width<T>;
   const hn::CappedTag<T, width / dense_vectors> d;
   std::size_t r = 0;
   for (; r + 6 <= rows; r += 6)
-    dense_rows<6>(d, panel, left + r * stride, stride, features, sums + r * width);
+    dense_rows<6, differences>(d, panel, left + r * stride, stride, features, sums + r * width);
   for (; r + 2 <= rows; r += 2)
-    dense_rows<2>(d, panel, left + r * stride, stride, features, sums + r * width);
+    dense_rows<2, differences>(d, panel, left + r * stride, stride, features, sums + r * width);
   for (; r < rows; ++r)
-    dense_rows<1>(d, panel, left + r * stride, stride, features, sums + r * width);
+    dense_rows<1, differences>(d, panel, left + r * stride, stride, features, sums + r * width);
 }
 
 /// sums = block or sums += block, in double.
@@ -228,8 +235,8 @@ void dense_blocks(const float* panel, const float* left, std::size_t rows, std::
   constexpr std::size_t width = panel_width<float>;
   HWY_ALIGN float block[rows_by_blocks * width];
   for (std::size_t j = 0; j == 0 || j < features; j += features_a_block) {
-    dense_all(panel + j * width, left + j, rows, features, std::min(features_a_block, features - j),
-              block);
+    dense_all<false>(panel + j * width, left + j, rows, features,
+                     std::min(features_a_block, features - j), block);
     add_block(block, rows * width, j == 0, sums);
   }
 }
@@ -316,11 +323,15 @@ void group_blocks(const float* panel, std::span<const ListedRow<float>> groups, 
 
 void dense_sums_float(const float* panel, const float* left, std::size_t rows, std::size_t features,
                       float* sums) {
-  dense_all(panel, left, rows, features, features, sums);
+  dense_all<false>(panel, left, rows, features, features, sums);
+}
+void difference_sums_float(const float* panel, const float* left, std::size_t rows,
+                           std::size_t features, float* sums) {
+  dense_all<true>(panel, left, rows, features, features, sums);
 }
 void dense_sums_double(const double* panel, const double* left, std::size_t rows,
                        std::size_t features, double* sums) {
-  dense_all(panel, left, rows, features, features, sums);
+  dense_all<false>(panel, left, rows, features, features, sums);
 }
 
 }  // namespace maxmargin::HWY_NAMESPACE
@@ -335,6 +346,7 @@ HWY_EXPORT(list_sums_int16);
 HWY_EXPORT(list_sums_byte);
 HWY_EXPORT(dense_sums_float);
 HWY_EXPORT(dense_sums_double);
+HWY_EXPORT(difference_sums_float);
 HWY_EXPORT(dense_blocks);
 HWY_EXPORT(list_blocks);
 HWY_EXPORT(group_sums_float);
@@ -362,6 +374,10 @@ void list_sums(Pairing pairing, const std::uint8_t* panel,
 }
 void list_sums_by_blocks(const float* panel, std::span<const ListedRow<float>> rows, double* sums) {
   HWY_DYNAMIC_DISPATCH(list_blocks)(panel, rows, sums);
+}
+void difference_sums(const float* panel, const float* left, std::size_t rows, std::size_t features,
+                     float* sums) {
+  HWY_DYNAMIC_DISPATCH(difference_sums_float)(panel, left, rows, features, sums);
 }
 void group_sums(const float* panel, std::span<const ListedRow<float>> groups, float* sums) {
   HWY_DYNAMIC_DISPATCH(group_sums_float)(panel, groups, sums);

@@ -67,6 +67,11 @@ void group_sums(const float* panel, std::span<const ListedRow<float>> groups, do
 template <class T>
 void dense_sums(const T* panel, const T* left, std::size_t rows, std::size_t features, T* sums);
 
+/// The squared distances of dense rows from the columns of a panel, by differences: nothing
+/// cancels, for twice the operations.
+void difference_sums(const float* panel, const float* left, std::size_t rows, std::size_t features,
+                     float* sums);
+
 /// Sums become kernel values: out[r][at + c] = map(unit * (factor * sums[r * width + first +
 /// c]
 /// + row_base[r] + column_base[first + c])) for c < count.

@@ -108,6 +108,7 @@ class KernelQuadratic final : public Quadratic {
     return size() == packed_->rows->count() ? packed_->own_bytes : 0;
   }
   double value_cost() const override { return engine().value_cost(); }
+  double deviation() const override { return engine().deviation(); }
 
   void rows(std::span<const Index> which, std::size_t begin, std::size_t count,
             std::span<float* const> out, const Threads& threads) const override {

@@ -59,6 +59,9 @@ class Quadratic {
   /// keeping.
   virtual double value_cost() const = 0;
 
+  /// The error that a value of a row is expected to have, relative to the largest diagonal value.
+  virtual double deviation() const { return 5e-8; }
+
   /// y = K x. Costs only the rows of the points where x is not zero.
   virtual void multiply(std::span<const double> x, std::span<double> y, Precision precision,
                         const Threads& threads) const = 0;
