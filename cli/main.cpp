@@ -2,9 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <new>
+#include <optional>
+#include <span>
 
 #include "cli/exit_codes.hpp"
 #include "cli/help.hpp"
+#include "cli/libsvm/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
 #include "maxmargin/base/error.hpp"
@@ -18,6 +21,18 @@ int complain(int code, std::string_view what) {
     if (letter == '\n' || letter == '\r') letter = ' ';
   fmt::print(stderr, "{}\n", line);
   return code;
+}
+
+/// Whether the program goes by one of LIBSVM's names; runs that command then.
+std::optional<int> run_as_libsvm(std::span<char*> arguments) {
+  for (int named = 0; named < 2 && !arguments.empty(); ++named) {
+    const std::string_view path = arguments[0];
+    arguments = arguments.subspan(1);
+    const std::string_view name = named == 0 ? path.substr(path.rfind('/') + 1) : path;
+    if (const libsvm::Command command = libsvm::command_named(name))
+      return libsvm::run(command, arguments);
+  }
+  return std::nullopt;
 }
 
 int run(int argc, char** argv) {
@@ -55,6 +70,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace maxmargin;
   try {
+    if (const auto code = cli::run_as_libsvm({argv, static_cast<std::size_t>(argc)})) return *code;
     return cli::run(argc, argv);
   } catch (const Error& error) {
     return cli::complain(cli::exit_code(error.fault()), error.what());

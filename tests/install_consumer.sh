@@ -23,4 +23,7 @@ export PKG_CONFIG_PATH
 "$work/consumer"
 
 "$work/prefix/bin/maxmargin" --version
+printf '1 1:1\n-1 1:-1\n' >"$work/data"
+"$work/prefix/bin/svm-train" -q "$work/data" "$work/model"
+"$work/prefix/bin/svm-predict" "$work/data" "$work/model" "$work/predicted"
 rm -rf "$work"

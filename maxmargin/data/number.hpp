@@ -65,10 +65,10 @@ const char* scan_any_number(const char* text, double& value);
   }
   at += count;
   if (*at == '.') {
-    const Digits fraction = scan_8_digits(++at);
-    at += fraction.count;
-    scale = fraction.count;
-    mantissa = mantissa * integer_powers_of_ten[scale] + fraction.value;
+    const Digits decimals = scan_8_digits(++at);
+    at += decimals.count;
+    scale = decimals.count;
+    mantissa = mantissa * integer_powers_of_ten[scale] + decimals.value;
   }
   if (count == 0 && scale == 0) return nullptr;
   // Up to 7 + 8 digits are below 2^53; more of them and exponents are rare.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <optional>
 
@@ -28,6 +29,17 @@ std::string task_of(const Model& model) {
     if (name == "task") return value;
   return {};
 }
+
+int whole_label(const std::string& name) {
+  int label = 0;
+  const auto [end, fault] = std::from_chars(name.data(), name.data() + name.size(), label);
+  if (fault != std::errc{} || end != name.data() + name.size())
+    throw_foreign("the class '" + name + "' is not called by a whole number",
+                  "models of LIBSVM number their classes");
+  return label;
+}
+
+std::size_t as_size(int number) { return static_cast<std::size_t>(number); }
 
 /// The rows with every feature numbered `by` higher (or lower).
 Features renumbered(const Rows& rows, std::int64_t by) {
@@ -123,6 +135,36 @@ void take_classes(const LibsvmModel& from, Model& to) {
   });
 }
 
+/// LIBSVM learns its probabilities by cross-validation with so many folds.
+constexpr int calibration_folds = 5;
+
+/// P(i | f) of LIBSVM's classes i < j is that of the own machine's positive class, or, where that
+/// is j, one minus it at -f.
+PlattSigmoid oriented(double slope, double offset, bool flipped) {
+  return {slope, flipped ? -offset + 0.0 : offset};
+}
+
+/// Sigmoids of the machines in their own order. The marks of one-class machines are of another
+/// kind than those of maxmargin's.
+void take_probabilities(const LibsvmModel& from, Model& to) {
+  if (from.prob_a.empty()) return;
+  to.calibration.folds = calibration_folds;
+  if (to.outcome == Outcome::number) to.calibration.noise = from.prob_a[0];
+  if (to.outcome != Outcome::classes) return;
+  std::map<std::pair<int, int>, PlattSigmoid> of;
+  std::size_t pair = 0;
+  for (std::size_t i = 0; i < from.labels.size(); ++i)
+    for (std::size_t j = i + 1; j < from.labels.size(); ++j, ++pair) {
+      const bool flipped = from.labels[i] < from.labels[j];
+      of[std::minmax(from.labels[i], from.labels[j])] =
+          oriented(from.prob_a[pair], from.prob_b[pair], flipped);
+    }
+  for (const Machine& machine : to.machines) {
+    const auto label = [&](int number) { return whole_label(to.classes[as_size(number)]); };
+    to.calibration.sigmoid.push_back(of.at({label(machine.negative), label(machine.positive)}));
+  }
+}
+
 void take_single(const LibsvmModel& from, Model& to) {
   Machine machine;
   for (std::size_t k = 0; k < from.coefficients.size(); ++k) {
@@ -163,15 +205,6 @@ LibsvmType libsvm_type(const Model& model) {
   return LibsvmType::one_class;
 }
 
-int whole_label(const std::string& name) {
-  int label = 0;
-  const auto [end, fault] = std::from_chars(name.data(), name.data() + name.size(), label);
-  if (fault != std::errc{} || end != name.data() + name.size())
-    throw_foreign("the class '" + name + "' is not called by a whole number",
-                  "models of LIBSVM number their classes");
-  return label;
-}
-
 /// Position in `order` of each of the model's classes.
 std::vector<std::size_t> places_of_classes(const Model& model, std::vector<int>& order) {
   std::vector<int> labels;
@@ -199,7 +232,7 @@ std::vector<std::size_t> classes_of_support(const Model& model,
     for (std::size_t k = 0; k < machine.support.size(); ++k) {
       const int side = machine.coefficient[k] > 0 ? machine.positive : machine.negative;
       std::size_t& known = of[machine.support[k]];
-      const std::size_t place = places[static_cast<std::size_t>(side)];
+      const std::size_t place = places[as_size(side)];
       if (known != unknown && known != place)
         throw_foreign("a support vector speaks for two classes");
       known = place;
@@ -218,9 +251,10 @@ std::vector<std::size_t> order_support(const Model& from, std::span<const std::s
     std::ranges::stable_sort(which, {}, [&](Index vector) { return class_of[vector]; });
   std::vector<std::size_t> position(which.size());
   for (std::size_t k = 0; k < which.size(); ++k) position[which[k]] = k;
+  for (const Index vector : which) to.row.push_back(from.support_row[vector]);
   if (std::holds_alternative<Precomputed>(from.kernel)) {
     const std::uint64_t gap = numbering == Numbering::own ? 1 : 0;
-    for (const Index vector : which) to.serial.push_back(from.support_row[vector] + gap);
+    for (const std::uint64_t row : to.row) to.serial.push_back(row + gap);
     return position;
   }
   const Rows rows = from.support;
@@ -229,6 +263,29 @@ std::vector<std::size_t> order_support(const Model& from, std::span<const std::s
   const bool shift = numbering == Numbering::own && !counts_from_zero(from);
   to.support = renumbered(ordered, shift ? 1 : 0);
   return position;
+}
+
+std::size_t pair_number(std::size_t i, std::size_t j, std::size_t classes) {
+  return i * (2 * classes - i - 1) / 2 + j - i - 1;
+}
+
+void put_probabilities(const Model& from, std::span<const std::size_t> places, LibsvmModel& to) {
+  const Calibration& calibration = from.calibration;
+  if (calibration.none()) return;
+  if (from.outcome == Outcome::number) to.prob_a = {calibration.noise};
+  if (from.outcome != Outcome::classes) return;
+  to.prob_a.assign(to.rho.size(), 0.0);
+  to.prob_b.assign(to.rho.size(), 0.0);
+  for (std::size_t m = 0; m < from.machines.size(); ++m) {
+    const std::size_t positive = places[as_size(from.machines[m].positive)];
+    const std::size_t negative = places[as_size(from.machines[m].negative)];
+    const std::size_t pair =
+        pair_number(std::min(positive, negative), std::max(positive, negative), to.labels.size());
+    const PlattSigmoid& own = calibration.sigmoid[m];
+    const PlattSigmoid sigmoid = oriented(own.slope, own.offset, positive > negative);
+    to.prob_a[pair] = sigmoid.slope;
+    to.prob_b[pair] = sigmoid.offset;
+  }
 }
 
 void put_classes(const Model& from, std::span<const std::size_t> places,
@@ -241,11 +298,11 @@ void put_classes(const Model& from, std::span<const std::size_t> places,
   to.coefficients.assign(from.support.count() * columns, 0.0);
   to.rho.assign(pairs, 0.0);
   for (const Machine& machine : from.machines) {
-    const std::size_t positive = places[static_cast<std::size_t>(machine.positive)];
-    const std::size_t negative = places[static_cast<std::size_t>(machine.negative)];
+    const std::size_t positive = places[as_size(machine.positive)];
+    const std::size_t negative = places[as_size(machine.negative)];
     const std::size_t i = std::min(positive, negative), j = std::max(positive, negative);
     const double sign = positive == i ? 1 : -1;
-    to.rho[i * (2 * classes - i - 1) / 2 + j - i - 1] = -sign * machine.bias() + 0.0;
+    to.rho[pair_number(i, j, classes)] = -sign * machine.bias() + 0.0;
     for (std::size_t k = 0; k < machine.support.size(); ++k) {
       // Seen from class i, its own vectors have positive coefficients.
       const double coefficient = sign * machine.coefficient[k];
@@ -306,6 +363,7 @@ Model to_model(const LibsvmModel& from, Numbering numbering) {
     take_classes(from, model);
   else
     take_single(from, model);
+  take_probabilities(from, model);
   return model;
 }
 
@@ -316,6 +374,7 @@ LibsvmModel to_libsvm(const Model& model, Numbering numbering, std::span<const i
   result.kernel = model.kernel;
   if (model.outcome != Outcome::classes) {
     put_single(model, order_support(model, {}, numbering, result), result);
+    put_probabilities(model, {}, result);
     return result;
   }
   result.labels.assign(order.begin(), order.end());
@@ -325,6 +384,7 @@ LibsvmModel to_libsvm(const Model& model, Numbering numbering, std::span<const i
   for (const std::size_t of : class_of) ++result.sizes[of];
   const auto position = order_support(model, class_of, numbering, result);
   put_classes(model, places, position, result);
+  put_probabilities(model, places, result);
   return result;
 }
 

@@ -32,6 +32,7 @@ struct LibsvmModel {
   std::vector<double> coefficients;   ///< columns() for each support vector
   Features support;                   ///< features are numbered as in LIBSVM's files
   std::vector<std::uint64_t> serial;  ///< precomputed kernel: the number of each support vector
+  std::vector<std::uint64_t> row;     ///< the training row, from 0, of each; not in files
 
   /// Coefficients of each support vector.
   std::size_t columns() const { return labels.empty() ? 1 : labels.size() - 1; }
@@ -42,7 +43,8 @@ struct LibsvmModel {
 /// usually 1 and number 0 stays empty, or from 0 without a gap, as maxmargin itself does it.
 enum class Numbering { libsvm, own };
 
-/// The same machine as a model of maxmargin. It has no certificate and does not know its data.
+/// The same machine as a model of maxmargin. It has no certificate and does not know its data. The
+/// `marks` stay behind: they are not what maxmargin's p-values are made of.
 Model to_model(const LibsvmModel& model, Numbering numbering);
 
 /// The other way round. `order` holds the labels in LIBSVM's order; empty: increasing, but 1 before

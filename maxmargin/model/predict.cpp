@@ -241,7 +241,8 @@ class Doubts {
 
 }  // namespace
 
-std::vector<double> Predictor::decision_values(const Rows& given, const Threads& threads) const {
+std::vector<double> Predictor::decision_values(const Rows& given, const Threads& threads,
+                                               Precision precision) const {
   Rows rows = given;
   if (rows.sparse()) rows.columns = std::max(rows.columns, model_.features);
   // A feature that no support vector has counts like any other, as long as the kernel is one of
@@ -257,12 +258,14 @@ std::vector<double> Predictor::decision_values(const Rows& given, const Threads&
   const std::size_t machines = model_.machines.size();
   std::vector<double> values(rows.count * machines);
   threads.split(rows.count, tile_rows, [&](std::size_t begin, std::size_t end) {
-    evaluate(rows, begin, std::span(values).subspan(begin * machines, (end - begin) * machines));
+    evaluate(rows, begin, precision,
+             std::span(values).subspan(begin * machines, (end - begin) * machines));
   });
   return values;
 }
 
-void Predictor::evaluate(const Rows& rows, std::size_t begin, std::span<double> values) const {
+void Predictor::evaluate(const Rows& rows, std::size_t begin, Precision precision,
+                         std::span<double> values) const {
   const std::size_t machines = model_.machines.size();
   const std::size_t count = values.size() / machines;
   const auto set_bias = [&](std::size_t of_rows, double* sums) {
@@ -277,7 +280,7 @@ void Predictor::evaluate(const Rows& rows, std::size_t begin, std::span<double> 
   }
   std::vector<Index> which(count);
   std::iota(which.begin(), which.end(), static_cast<Index>(begin));
-  if (!packed_->engine) {
+  if (!packed_->engine || precision == Precision::exact) {
     packed_->exact_sums(rows, which, values.data());
     return set_bias(count, values.data());
   }

@@ -20,8 +20,10 @@ class Predictor {
   /// f of every machine for every row: values[row * machines + machine]. Rows are taken as they
   /// are: see prepared(). Sums are double; kernel values are float, and double for the f that are
   /// so near to zero (or, one-vs-rest, to the largest) that the prediction could depend on it. The
-  /// same bits for any number of threads and whatever other rows are given.
-  std::vector<double> decision_values(const Rows& rows, const Threads& threads) const;
+  /// same bits for any number of threads and whatever other rows are given. `exact`: all of them
+  /// with double kernel values.
+  std::vector<double> decision_values(const Rows& rows, const Threads& threads,
+                                      Precision precision = Precision::fast) const;
 
   /// What is predicted from the decision values of one row: the class number, the regression value,
   /// or +1 / -1 (novelty). One-vs-one counts votes and breaks ties by the sum of margins.
@@ -39,7 +41,8 @@ class Predictor {
 
  private:
   struct Packed;
-  void evaluate(const Rows& rows, std::size_t begin, std::span<double> values) const;
+  void evaluate(const Rows& rows, std::size_t begin, Precision precision,
+                std::span<double> values) const;
 
   const Model& model_;
   std::unique_ptr<Packed> packed_;

@@ -66,6 +66,15 @@ std::vector<double> couple(std::span<const double> pairwise, std::size_t classes
   return p;
 }
 
+double libsvm_density(const DensityMarks& marks, double f) {
+  if (f < marks.front()) return 0.001;
+  if (f > marks.back()) return 0.999;
+  const auto above = std::ranges::upper_bound(marks, f);
+  // A value that is just the last mark is above none.
+  if (above == marks.end()) return 0;
+  return static_cast<double>(above - marks.begin()) / static_cast<double>(marks.size());
+}
+
 void favour(std::size_t label, std::span<double> probabilities) {
   std::vector<std::size_t> others;
   for (std::size_t c = 0; c < probabilities.size(); ++c)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -30,6 +31,11 @@ inline constexpr Coupling libsvm_coupling{0.005, 100};
 /// of class i if it is i or j; r_ij + r_ji = 1 and all of them lie strictly between 0 and 1.
 std::vector<double> couple(std::span<const double> pairwise, std::size_t classes,
                            const Coupling& coupling = {});
+
+/// LIBSVM's ten marks of a one-class machine (since 3.31), increasing decision values, and from
+/// them the probability, in tenths, that a row is normal.
+using DensityMarks = std::array<double, 10>;
+double libsvm_density(const DensityMarks& marks, double f);
 
 /// Moves probabilities, by the least sum of squares that does it, so that `label` leads every other
 /// by a little: enough to be seen in six digits.

@@ -177,13 +177,4 @@ std::optional<DensityMarks> libsvm_density_marks(std::span<const double> f) {
   return marks;
 }
 
-double libsvm_density(const DensityMarks& marks, double f) {
-  if (f < marks.front()) return 0.001;
-  if (f > marks.back()) return 0.999;
-  const auto above = std::ranges::upper_bound(marks, f);
-  // A value that is just the last mark is above none.
-  if (above == marks.end()) return 0;
-  return static_cast<double>(above - marks.begin()) / static_cast<double>(marks.size());
-}
-
 }  // namespace maxmargin

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <optional>
 #include <span>
 
@@ -32,9 +31,6 @@ double libsvm_noise(std::span<const double> residuals);
 
 /// LIBSVM's ten marks of a one-class machine (since 3.31) from its decision values on the training
 /// rows; nothing where fewer than five of them are negative, or fewer than five not.
-using DensityMarks = std::array<double, 10>;
 std::optional<DensityMarks> libsvm_density_marks(std::span<const double> f);
-/// The probability, in tenths, that a row is normal.
-double libsvm_density(const DensityMarks& marks, double f);
 
 }  // namespace maxmargin

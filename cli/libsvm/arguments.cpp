@@ -1,0 +1,107 @@
+#include "cli/libsvm/arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+
+#include "cli/output.hpp"
+#include "maxmargin/data/number.hpp"
+
+namespace maxmargin::cli::libsvm {
+
+bool OptionReader::next() {
+  // A dash alone is standard input.
+  if (left_.empty() || left_[0][0] != '-' || left_[0][1] == '\0') return false;
+  option_ = left_[0];
+  left_ = left_.subspan(1);
+  return true;
+}
+
+std::string OptionReader::text() {
+  if (left_.empty()) throw Misused(fmt::format("Missing value: {}", option_), usage_);
+  std::string value = left_[0];
+  left_ = left_.subspan(1);
+  return value;
+}
+
+double OptionReader::number() {
+  if (letter() != 'w' && !glued().empty()) unknown();
+  return number_in_option(option_, text());
+}
+
+int OptionReader::whole() {
+  if (!glued().empty()) unknown();
+  return whole_in_option(option_, text());
+}
+
+void OptionReader::unknown() const {
+  throw Misused(fmt::format("Unknown option: {}", option_), usage_);
+}
+
+Arguments OptionReader::files(std::size_t least, std::size_t most) const {
+  if (left_.size() < least) throw Misused("", usage_);
+  for (const char* word : left_)
+    if (word[0] == '-' && word[1] != '\0')
+      throw Misused(fmt::format("Option behind a file name: {} (options come first)", word),
+                    usage_);
+  if (left_.size() > most) throw Misused(fmt::format("One word too many: {}", left_[most]), usage_);
+  return left_;
+}
+
+double number_in_option(const std::string& option, const std::string& text) {
+  const auto number = number_in(text);
+  if (!number || !std::isfinite(*number))
+    throw Worded(fmt::format("ERROR: {} {}: this is not a finite number", option, text));
+  return *number;
+}
+
+int whole_in_option(const std::string& option, const std::string& text) {
+  int number = 0;
+  const char* begin = text.data() + (text.starts_with('+') ? 1 : 0);
+  const auto [end, fault] = std::from_chars(begin, text.data() + text.size(), number);
+  if (fault != std::errc{} || end != text.data() + text.size())
+    throw Worded(fmt::format("ERROR: {} {}: this is not a whole number", option, text));
+  return number;
+}
+
+ReadOptions read_options() {
+  ReadOptions options;
+  options.format = Format::libsvm;
+  options.labels = LabelKind::number;
+  options.base = ReadOptions::Base::zero;
+  return options;
+}
+
+int thread_count() {
+  const char* text = std::getenv("OMP_NUM_THREADS");
+  if (text == nullptr) return 0;
+  const int count = std::atoi(text);
+  return count >= 1 && count <= 1024 ? count : 0;
+}
+
+Command command_named(std::string_view name) {
+  if (name == "svm-train") return train;
+  if (name == "svm-predict") return predict;
+  if (name == "svm-scale") return scale;
+  return nullptr;
+}
+
+int run(Command command, Arguments arguments) {
+  try {
+    return command(arguments);
+  } catch (const Misused& misused) {
+    if (*misused.what() != '\0') fmt::print(stderr, "{}\n", misused.what());
+    print(misused.usage());
+  } catch (const Worded& worded) {
+    fmt::print(stderr, "{}\n", worded.what());
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "ERROR: out of memory\n");
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "ERROR: {}\n", error.what());
+  }
+  return 1;
+}
+
+}  // namespace maxmargin::cli::libsvm

@@ -1,0 +1,159 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <optional>
+
+#include "cli/libsvm/arguments.hpp"
+#include "cli/libsvm/summary.hpp"
+#include "cli/output.hpp"
+#include "cli/reading.hpp"
+#include "maxmargin/model/file.hpp"
+#include "maxmargin/model/libsvm_predict.hpp"
+#include "maxmargin/model/libsvm_text.hpp"
+#include "maxmargin/model/whole_file.hpp"
+
+namespace maxmargin::cli::libsvm {
+namespace {
+
+constexpr const char* predict_usage =
+    "Usage: svm-predict [options] test_file model_file output_file\n"
+    "options:\n"
+    "-b probability_estimates : 0 or 1, also write probabilities (default 0)\n"
+    "-q : print nothing\n"
+    "This is maxmargin; 'maxmargin predict --help' shows what else it can do.\n";
+
+// Enough rows to keep all cores busy, few enough to bound the memory.
+constexpr std::size_t rows_at_a_time = 8192;
+
+struct PredictCommand {
+  int probability = 0;
+  bool quiet = false;
+  std::string data, model, output;
+};
+
+PredictCommand parse_predict(Arguments arguments) {
+  PredictCommand command;
+  OptionReader options(arguments, predict_usage);
+  while (options.next()) switch (options.letter()) {
+      case 'b':
+        command.probability = options.whole();
+        break;
+      case 'q':
+        command.quiet = true;
+        break;
+      default:
+        options.unknown();
+    }
+  const Arguments files = options.files(3, 3);
+  command.data = files[0];
+  command.model = files[1];
+  command.output = files[2];
+  return command;
+}
+
+std::string summary_text(const Summary& summary, bool regression) {
+  if (regression)
+    return fmt::format(
+        "Mean squared error = {:g} (regression)\n"
+        "Squared correlation coefficient = {:g} (regression)\n",
+        summary.mean_squared_error(), summary.squared_correlation());
+  return fmt::format("Accuracy = {:g}% ({}/{}) (classification)\n", summary.accuracy() * 100,
+                     summary.correct(), summary.total());
+}
+
+LibsvmModel load_either(const std::string& path) {
+  try {
+    if (model_format(path) == ModelFormat::own) return to_libsvm(load(path), Numbering::own);
+    return load_libsvm(path);
+  } catch (const Error& error) {
+    throw Worded("can't open model file " + path, error.what());
+  }
+}
+
+WholeFile open_output(const std::string& path) {
+  try {
+    return WholeFile(path);
+  } catch (const Error& error) {
+    throw Worded("can't open output file " + path, error.what());
+  }
+}
+
+/// Writes what is predicted, row by row.
+class Writer {
+ public:
+  Writer(const LibsvmModel& model, bool probabilities)
+      : model_(model), predictor_(model), probabilities_(probabilities) {}
+
+  /// What stands above the rows.
+  std::string head() const {
+    if (!probabilities_ || is_regression()) return {};
+    if (model_.type == LibsvmType::one_class) return "label normal outlier\n";
+    return fmt::format("labels {}\n", fmt::join(model_.labels, " "));
+  }
+  bool is_regression() const {
+    return !predicts_classes(model_.type) && model_.type != LibsvmType::one_class;
+  }
+
+  std::string lines(const Dataset& batch, const Threads& threads, Summary& summary) const {
+    const std::size_t pairs = predictor_.pairs();
+    const std::vector<double> values = predictor_.decision_values(batch.x, threads);
+    std::string text;
+    const auto to = std::back_inserter(text);
+    for (std::size_t i = 0; i < batch.rows(); ++i) {
+      const auto f = std::span(values).subspan(i * pairs, pairs);
+      const bool with_probabilities = probabilities_ && !is_regression();
+      const double predicted = with_probabilities ? predictor_.likeliest(f) : predictor_.predict(f);
+      if (with_probabilities)
+        fmt::format_to(to, "{:g} {:g}\n", predicted, fmt::join(predictor_.probabilities(f), " "));
+      else
+        fmt::format_to(to, "{:.17g}\n", predicted);
+      summary.add(predicted, batch.y[i]);
+    }
+    return text;
+  }
+
+ private:
+  const LibsvmModel& model_;
+  LibsvmPredictor predictor_;
+  bool probabilities_;
+};
+
+void check_probability(const LibsvmModel& model, const PredictCommand& command) {
+  const bool there = !model.prob_a.empty() || !model.marks.empty();
+  if (command.probability != 0 && !there)
+    throw Worded("Model does not support probabiliy estimates");
+  if (command.probability == 0 && there && !command.quiet)
+    print("Model supports probability estimates, but disabled in prediction.\n");
+}
+
+}  // namespace
+
+int predict(Arguments arguments) {
+  const PredictCommand command = parse_predict(arguments);
+  const Threads threads(thread_count());
+  Reader reader =
+      reading(command.data, [&] { return Reader(command.data, read_options(), threads); });
+  WholeFile output = open_output(command.output);
+  const LibsvmModel model = load_either(command.model);
+  check_probability(model, command);
+  const Writer writer(model, command.probability != 0);
+  if (command.probability != 0 && writer.is_regression() && !command.quiet)
+    print(
+        fmt::format("Prob. model for test data: target value = predicted value + z,\n"
+                    "z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma={:g}\n",
+                    model.prob_a[0]));
+
+  Summary summary;
+  std::string lines = writer.head();
+  while (true) {
+    output.write(std::as_bytes(std::span(lines)));
+    const Dataset batch = reading(command.data, [&] { return reader.next(rows_at_a_time); });
+    if (batch.rows() == 0) break;
+    lines = writer.lines(batch, threads, summary);
+  }
+  output.commit();
+  if (!command.quiet) print(summary_text(summary, writer.is_regression()));
+  return 0;
+}
+
+}  // namespace maxmargin::cli::libsvm

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "maxmargin/model/libsvm_model.hpp"
+#include "maxmargin/model/predict.hpp"
+
+namespace maxmargin {
+
+/// Predicts as LIBSVM does: decision values in the order of its pairs, votes without regard to
+/// margins. Rows have the features of LIBSVM's files.
+class LibsvmPredictor {
+ public:
+  /// Keeps a reference: the model must outlive it.
+  explicit LibsvmPredictor(const LibsvmModel& model);
+
+  std::size_t pairs() const { return model_.rho.size(); }
+
+  /// values[row * pairs() + pair]. Unless they only decide between classes they are exact, so that
+  /// they have the digits of LIBSVM's.
+  std::vector<double> decision_values(const Rows& rows, const Threads& threads) const;
+
+  /// The label that most pairs vote for, the first of them in LIBSVM's order of classes; the value
+  /// of a regression; +1 or -1 of one-class.
+  double predict(std::span<const double> decision_values) const;
+
+  /// The probability of each class, in LIBSVM's order; that of "normal" and of "novel" for
+  /// one-class. The model has what they are made of.
+  std::vector<double> probabilities(std::span<const double> decision_values) const;
+  /// The label with the largest of them, which need not be that of predict(): LIBSVM's -b 1.
+  double likeliest(std::span<const double> decision_values) const;
+
+ private:
+  struct Place {
+    std::size_t machine;  ///< of the own model that decides a pair
+    double sign;          ///< -1: its positive class is the pair's second
+  };
+  Features matrix_rows(const Rows& rows) const;
+
+  const LibsvmModel& model_;
+  std::vector<std::uint64_t> serial_;  ///< precomputed kernel: the columns in use, increasing
+  Model own_;
+  Predictor predictor_;
+  std::vector<Place> place_;
+};
+
+/// LIBSVM's probabilities of classes from the decision values of all pairs.
+std::vector<double> libsvm_probabilities(std::span<const double> decision_values,
+                                         std::span<const double> prob_a,
+                                         std::span<const double> prob_b, std::size_t classes);
+
+}  // namespace maxmargin
