@@ -119,8 +119,10 @@ TEST(PanelBoxes, NearRowsAreNeverLeftOut) {
     for (std::size_t p = 0; p < panels; ++p) {
       const bool near = !boxes.near_panel(p, row.data(), only, limit).empty();
       left_out += !near;
-      if (near) EXPECT_FALSE(boxes.near_group(p, row.data(), only, limit).empty());
-      if (near) continue;
+      if (near) {
+        EXPECT_FALSE(boxes.near_group(p, row.data(), only, limit).empty());
+        continue;
+      }
       for (const auto& column : columns[p]) {
         double distance = 0;
         for (std::size_t j = 0; j < slots; ++j)

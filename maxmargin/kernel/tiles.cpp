@@ -159,10 +159,27 @@ void list_sums_byte(Pairing, const std::uint8_t* panel,
 // With 32 vector registers a block of 6 rows by 4 vectors of accumulators fits, with 16 one by 2.
 constexpr std::size_t dense_vectors = HWY_TARGET == HWY_AVX3 ? 4 : 2;
 
+/// Rows one after another, each with all features of the panel.
+template <class T>
+struct WholeRows {
+  const T* HWY_RESTRICT left;
+  std::size_t stride;
+  std::size_t feature(std::size_t j) const { return j; }
+  T value(std::size_t r, std::size_t j) const { return left[r * stride + j]; }
+};
+
+/// Rows with a common list of features.
+struct GroupedRows {
+  const std::uint32_t* HWY_RESTRICT features;
+  const float* HWY_RESTRICT values;
+  std::size_t feature(std::size_t j) const { return features[j]; }
+  float value(std::size_t r, std::size_t j) const { return values[j * rows_a_group + r]; }
+};
+
 // `rows_at_once` rows share the loads of the panel. Products are summed, or squares of differences.
-template <std::size_t rows_at_once, bool differences, class T, class D>
-HWY_INLINE void dense_rows(D d, const T* HWY_RESTRICT panel, const T* HWY_RESTRICT left,
-                           std::size_t left_stride, std::size_t features, T* HWY_RESTRICT sums) {
+template <std::size_t rows_at_once, bool differences, class T, class D, class LeftRows>
+HWY_INLINE void dense_rows(D d, const T* HWY_RESTRICT panel, const LeftRows& left,
+                           std::size_t features, T* HWY_RESTRICT sums) {
   constexpr std::size_t width = panel_width<T>;
   const std::size_t lanes = hn::Lanes(d);
   using V = decltype(hn::Zero(d));
@@ -177,10 +194,10 @@ HWY_INLINE void dense_rows(D d, const T* HWY_RESTRICT panel, const T* HWY_RESTRI
       V z[dense_vectors];
       HWY_UNROLL(4)
       for (std::size_t k = 0; k < dense_vectors; ++k)
-        z[k] = hn::Load(d, panel + j * width + c + k * lanes);
+        z[k] = hn::Load(d, panel + left.feature(j) * width + c + k * lanes);
       HWY_UNROLL(8)
       for (std::size_t r = 0; r < rows_at_once; ++r) {
-        const V x = hn::Set(d, left[r * left_stride + j]);
+        const V x = hn::Set(d, left.value(r, j));
         HWY_UNROLL(4)
         for (std::size_t k = 0; k < dense_vectors; ++k) {
           if constexpr (differences) {
@@ -208,11 +225,14 @@ void dense_all(const T* panel, const T* left, std::size_t rows, std::size_t stri
   const hn::CappedTag<T, width / dense_vectors> d;
   std::size_t r = 0;
   for (; r + 6 <= rows; r += 6)
-    dense_rows<6, differences>(d, panel, left + r * stride, stride, features, sums + r * width);
+    dense_rows<6, differences>(d, panel, WholeRows<T>{left + r * stride, stride}, features,
+                               sums + r * width);
   for (; r + 2 <= rows; r += 2)
-    dense_rows<2, differences>(d, panel, left + r * stride, stride, features, sums + r * width);
+    dense_rows<2, differences>(d, panel, WholeRows<T>{left + r * stride, stride}, features,
+                               sums + r * width);
   for (; r < rows; ++r)
-    dense_rows<1, differences>(d, panel, left + r * stride, stride, features, sums + r * width);
+    dense_rows<1, differences>(d, panel, WholeRows<T>{left + r * stride, stride}, features,
+                               sums + r * width);
 }
 
 /// sums = block or sums += block, in double.
@@ -266,48 +286,12 @@ void list_blocks(const float* panel, std::span<const ListedRow<float>> rows, dou
   }
 }
 
-// `rows_a_group` rows over the features [begin, end) of their common list.
-template <class D>
-HWY_INLINE void group_block(D d, const float* HWY_RESTRICT panel, const ListedRow<float>& group,
-                            std::size_t begin, std::size_t end, float* HWY_RESTRICT sums) {
-  constexpr std::size_t width = panel_width<float>;
-  const std::size_t lanes = hn::Lanes(d);
-  using V = decltype(hn::Zero(d));
-  for (std::size_t c = 0; c < width; c += dense_vectors * lanes) {
-    V sum[rows_a_group][dense_vectors];
-    HWY_UNROLL(4)
-    for (std::size_t r = 0; r < rows_a_group; ++r) {
-      HWY_UNROLL(4)
-      for (std::size_t k = 0; k < dense_vectors; ++k) sum[r][k] = hn::Zero(d);
-    }
-    for (std::size_t j = begin; j < end; ++j) {
-      const float* z = panel + group.feature[j] * width + c;
-      const float* x = group.value + j * rows_a_group;
-      V column[dense_vectors];
-      HWY_UNROLL(4)
-      for (std::size_t k = 0; k < dense_vectors; ++k) column[k] = hn::Load(d, z + k * lanes);
-      HWY_UNROLL(4)
-      for (std::size_t r = 0; r < rows_a_group; ++r) {
-        const V value = hn::Set(d, x[r]);
-        HWY_UNROLL(4)
-        for (std::size_t k = 0; k < dense_vectors; ++k)
-          sum[r][k] = hn::MulAdd(column[k], value, sum[r][k]);
-      }
-    }
-    HWY_UNROLL(4)
-    for (std::size_t r = 0; r < rows_a_group; ++r) {
-      HWY_UNROLL(4)
-      for (std::size_t k = 0; k < dense_vectors; ++k)
-        hn::Store(sum[r][k], d, sums + r * width + c + k * lanes);
-    }
-  }
-}
-
 void group_sums_float(const float* panel, std::span<const ListedRow<float>> groups, float* sums) {
   constexpr std::size_t width = panel_width<float>;
   const hn::CappedTag<float, width / dense_vectors> d;
   for (std::size_t g = 0; g < groups.size(); ++g)
-    group_block(d, panel, groups[g], 0, groups[g].count, sums + g * rows_a_group * width);
+    dense_rows<rows_a_group, false>(d, panel, GroupedRows{groups[g].feature, groups[g].value},
+                                    groups[g].count, sums + g * rows_a_group * width);
 }
 
 void group_blocks(const float* panel, std::span<const ListedRow<float>> groups, double* sums) {
@@ -316,7 +300,9 @@ void group_blocks(const float* panel, std::span<const ListedRow<float>> groups, 
   HWY_ALIGN float block[rows_a_group * width];
   for (std::size_t g = 0; g < groups.size(); ++g)
     for (std::size_t j = 0; j == 0 || j < groups[g].count; j += features_a_block) {
-      group_block(d, panel, groups[g], j, std::min(j + features_a_block, groups[g].count), block);
+      const GroupedRows rows{groups[g].feature + j, groups[g].value + j * rows_a_group};
+      dense_rows<rows_a_group, false>(d, panel, rows,
+                                      std::min(features_a_block, groups[g].count - j), block);
       add_block(block, rows_a_group * width, j == 0, sums + g * rows_a_group * width);
     }
 }
