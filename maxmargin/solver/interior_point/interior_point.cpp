@@ -6,6 +6,7 @@
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/problem/low_rank.hpp"
+#include "maxmargin/solver/equations/memory.hpp"
 #include "maxmargin/solver/interior_point/path.hpp"
 
 namespace maxmargin {
@@ -27,12 +28,6 @@ constexpr int patience = 5;
 constexpr std::size_t most_iterations = 200;
 // A hard margin below this share of the data's radius is none.
 constexpr double least_margin = 1e-6;
-
-std::string gibibytes(std::size_t bytes) {
-  const double gib = static_cast<double>(bytes) / 1073741824.0;
-  std::string text = std::to_string(gib);
-  return text.substr(0, text.find('.') + 3) + " GiB";
-}
 
 /// Contradictions that one variable or one row shows by itself.
 void check(const DualQp& qp) {
@@ -61,17 +56,13 @@ void check(const DualQp& qp) {
   }
 }
 
-/// A low-rank K is worth its own way of solving up to so many columns: beyond, the products that
-/// make its Gram matrix cost more than the factors of the whole.
-std::size_t most_columns(const DualQp& qp) { return qp.K->size() / 3; }
-
 class Follower {
  public:
   Follower(const DualQp& qp, const InteriorPoint& options, const Run& run)
       : qp_(qp), options_(options), run_(run) {}
 
   Solution solve() {
-    const std::shared_ptr<const LowRank> Z = qp_.K->low_rank(most_columns(qp_));
+    const std::shared_ptr<const LowRank> Z = qp_.K->low_rank(low_rank_columns(*qp_.K));
     const auto K = Z ? make_low_rank_points(Z, run_.threads)
                      : make_dense_points(*qp_.K, run_.threads, go_on());
     if (!K) return without_matrix();
@@ -234,13 +225,7 @@ class Follower {
 
 std::optional<std::string> refuses(const DualQp& qp, const InteriorPoint& options) {
   if (qp.K->definite() == Definite::no) return "it needs a positive semi-definite kernel";
-  const std::size_t points = qp.K->size(), rank = qp.K->columns();
-  const std::size_t needed =
-      rank <= most_columns(qp) ? low_rank_points_bytes(points, rank) : dense_points_bytes(points);
-  if (needed > options.memory_bytes)
-    return "it needs " + gibibytes(needed) + " for the matrix of " + std::to_string(points) +
-           " points and may use " + gibibytes(options.memory_bytes);
-  return std::nullopt;
+  return lacking_memory(*qp.K, options.memory_bytes);
 }
 
 Solution run(const DualQp& qp, const InteriorPoint& options, const Run& run) {

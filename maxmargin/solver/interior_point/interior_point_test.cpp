@@ -7,7 +7,7 @@
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/problem/low_rank.hpp"
-#include "maxmargin/solver/interior_point/active_set.hpp"
+#include "maxmargin/solver/equations/active_set.hpp"
 #include "maxmargin/solver/solvers.hpp"
 #include "tests/dense_quadratic.hpp"
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "maxmargin/solver/interior_point/active_set.hpp"
+#include "maxmargin/solver/equations/active_set.hpp"
 
 namespace maxmargin {
 

@@ -1,4 +1,4 @@
-#include "maxmargin/solver/interior_point/active_set.hpp"
+#include "maxmargin/solver/equations/active_set.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "maxmargin/problem/dual_qp.hpp"
-#include "maxmargin/solver/interior_point/point_matrix.hpp"
+#include "maxmargin/solver/equations/point_matrix.hpp"
 
 namespace maxmargin {
 

@@ -2,7 +2,7 @@
 #include <numeric>
 
 #include "maxmargin/problem/low_rank.hpp"
-#include "maxmargin/solver/interior_point/point_matrix.hpp"
+#include "maxmargin/solver/equations/point_matrix.hpp"
 
 namespace maxmargin {
 namespace {

@@ -1,4 +1,4 @@
-#include "maxmargin/solver/interior_point/reduced_kkt.hpp"
+#include "maxmargin/solver/equations/reduced_kkt.hpp"
 
 #include <algorithm>
 #include <cmath>

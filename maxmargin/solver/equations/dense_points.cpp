@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "maxmargin/solver/interior_point/point_matrix.hpp"
+#include "maxmargin/solver/equations/point_matrix.hpp"
 
 namespace maxmargin {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "maxmargin/problem/evaluate.hpp"
-#include "maxmargin/solver/interior_point/reduced_kkt.hpp"
+#include "maxmargin/solver/equations/reduced_kkt.hpp"
 
 namespace maxmargin {
 
