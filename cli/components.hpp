@@ -14,6 +14,7 @@
 #include "cli/suggest.hpp"
 #include "cli/units.hpp"
 #include "maxmargin/base/field.hpp"
+#include "maxmargin/base/named.hpp"
 #include "maxmargin/kernel/form.hpp"
 #include "maxmargin/solver/primal_dual/primal_dual.hpp"
 
@@ -78,11 +79,27 @@ inline void parse_field(std::string_view option, std::string_view text, const Ra
   value = *safeguard;
 }
 
+template <HasNames E>
+void parse_field(std::string_view option, std::string_view text, const Range&, E& value) {
+  if (const auto named = value_named<E>(text)) {
+    value = *named;
+    return;
+  }
+  std::vector<std::string> known;
+  for (const auto& [each, name] : Named<E>::values) known.emplace_back(name);
+  throw Error(Fault::usage, fmt::format("{}: unknown choice '{}'", option, text),
+              suggestion(text, known));
+}
+
 inline std::string show_field(double value) { return fmt::format("{}", value); }
 inline std::string show_field(int value) { return fmt::format("{}", value); }
 inline std::string show_field(bool value) { return value ? "yes" : "no"; }
 inline std::string show_field(Distance value) { return std::string(to_string(value)); }
 inline std::string show_field(Safeguard value) { return std::string(to_string(value)); }
+template <HasNames E>
+std::string show_field(E value) {
+  return std::string(to_string(value));
+}
 
 /// The options `--gamma`, `--degree`, ... derived from the declared fields of a list of components.
 /// A new component, or a new field of one, is an option by itself.

@@ -132,6 +132,27 @@ void TrainArguments::add_machine(CLI::App& app) {
       [this](const std::string& text) { seed_ = parse_count("--seed", text, 0, UINT64_MAX); });
 }
 
+/// Options of a loss that was not chosen would have no effect.
+void TrainArguments::check_loss(const Task& task) const {
+  std::vector<std::string> idle;
+  std::string loss;
+  if (const auto* svc = std::get_if<Svc>(&task)) {
+    loss = to_string(svc->loss);
+    if (svc->loss != MarginLoss::huberised_hinge) idle = {"sigma"};
+  } else if (const auto* svr = std::get_if<Svr>(&task)) {
+    loss = to_string(svr->loss);
+    if (svr->loss != ErrorLoss::huber) idle.emplace_back("sigma");
+    if (svr->loss != ErrorLoss::pinball) idle.emplace_back("tau");
+    if (svr->loss != ErrorLoss::epsilon_insensitive &&
+        svr->loss != ErrorLoss::squared_epsilon_insensitive)
+      idle.insert(idle.end(), {"epsilon", "over", "under"});
+  }
+  for (const std::string& field : idle)
+    if (task_fields_.given(field))
+      throw Error(Fault::usage, fmt::format("--{} has no effect with loss {}", field, loss),
+                  "leave it out, or choose another --loss");
+}
+
 void TrainArguments::check() {
   const Task task = task_fields_.make(task_);
   if (!probability_text_.empty())
@@ -162,6 +183,7 @@ void TrainArguments::check() {
     throw Error(Fault::usage, fmt::format("--scale: unknown kind '{}'", scale_),
                 suggestion(scale_, {"range", "unit", "deviation", "maximum"}));
   const Svc* svc = std::get_if<Svc>(&task);
+  check_loss(task);
   if (svc != nullptr && svc->hard_margin && task_fields_.given("cost"))
     throw Error(Fault::usage, "--cost has no effect with --hard-margin", "give one of them");
   if (outcome_of(task) == Outcome::classes) {

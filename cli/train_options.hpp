@@ -35,6 +35,7 @@ class TrainArguments {
   void add_task(CLI::App& app);
   void add_stopping(CLI::App& app);
   void add_machine(CLI::App& app);
+  void check_loss(const Task& task) const;
   std::vector<std::pair<std::string, double>> factors_of_classes(const Dataset& data) const;
 
   ComponentOptions<Task> task_fields_{"task"};

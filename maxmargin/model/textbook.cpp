@@ -242,6 +242,34 @@ class Examiner {
   double rise_ = -infinity, fall_ = infinity;
 };
 
+/// Options that models from before there was a choice do not have.
+void read_choices(std::map<std::string, std::string>& options, Formulation& stated) {
+  using Lost = Formulation::Loss;
+  static const std::map<std::string, Lost> losses = {
+      {"hinge", Lost::hinge},
+      {"squared-hinge", Lost::squared_hinge},
+      {"huberised-hinge", Lost::huberised_hinge},
+      {"logistic", Lost::logistic},
+      {"exponential", Lost::exponential},
+      {"epsilon-insensitive", Lost::tube},
+      {"squared-epsilon-insensitive", Lost::squared_tube},
+      {"huber", Lost::huber},
+      {"squared", Lost::squared},
+      {"pinball", Lost::pinball}};
+  const bool classes = stated.kind == Formulation::Kind::svc;
+  stated.loss = classes ? Lost::hinge : Lost::tube;
+  if (const auto named = options.find("loss"); named != options.end()) {
+    const auto known = losses.find(named->second);
+    if (known == losses.end() || (known->second < Lost::tube) != classes)
+      throw_option("name a loss that does not fit the task");
+    stated.loss = known->second;
+  }
+  if (const auto named = options.find("bias"); named != options.end()) {
+    if (named->second == "penalised") stated.bias = Formulation::Bias::penalised;
+    if (named->second == "none") stated.bias = Formulation::Bias::none;
+  }
+}
+
 }  // namespace
 
 Formulation formulation_of(const Model& model) {
@@ -255,6 +283,8 @@ Formulation formulation_of(const Model& model) {
     if (!options.contains(name)) throw_option("do not state " + std::string(name));
     number(name, into);
   };
+  number("sigma", stated.sigma);
+  number("tau", stated.tau);
   if (task == "svc" || task == "nu-svc") {
     if (task == "svc") {
       needed("cost", stated.cost);
@@ -283,6 +313,7 @@ Formulation formulation_of(const Model& model) {
   } else {
     throw_option("do not state a task");
   }
+  if (task == "svc" || task == "svr") read_choices(options, stated);
   return stated;
 }
 
@@ -291,6 +322,10 @@ Examined examine(const Formulation& formulation, std::vector<SeenRow> rows, cons
   if (formulation.kind == Formulation::Kind::nu_svc ||
       formulation.kind == Formulation::Kind::nu_svr)
     return examine_nu(formulation, std::move(rows), claimed, largest_kernel);
+  using Lost = Formulation::Loss;
+  const bool plain = formulation.loss == Lost::hinge || formulation.loss == Lost::tube;
+  if (!plain || formulation.bias != Formulation::Bias::unpenalised)
+    return examine_loss(formulation, std::move(rows), claimed, largest_kernel);
   return Examiner(formulation, claimed.beta, claimed.bias, largest_kernel).run(std::move(rows));
 }
 

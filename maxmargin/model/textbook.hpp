@@ -17,6 +17,21 @@ struct Formulation {
   double epsilon = 0;
   double over = 1, under = 1;
   double nu = 0;
+
+  enum class Loss {
+    hinge,
+    squared_hinge,
+    huberised_hinge,
+    logistic,
+    exponential,
+    tube,
+    squared_tube,
+    huber,
+    squared,
+    pinball
+  } loss = Loss::hinge;
+  double sigma = 0, tau = 0;
+  enum class Bias { unpenalised, penalised, none } bias = Bias::unpenalised;
 };
 /// Throws Error when the options do not state one.
 Formulation formulation_of(const Model& model);
@@ -60,6 +75,11 @@ Examined examine(const Formulation& formulation, std::vector<SeenRow> rows, cons
 /// The same for nu-SVC and nu-SVR, in nu_textbook.cpp.
 Examined examine_nu(const Formulation& formulation, std::vector<SeenRow> rows,
                     const Claimed& claimed, double largest_kernel);
+
+/// The same for losses other than the hinge and the tube, and for biases that are penalised or
+/// absent, in loss_textbook.cpp.
+Examined examine_loss(const Formulation& formulation, std::vector<SeenRow> rows,
+                      const Claimed& claimed, double largest_kernel);
 
 /// A dual variable this near to a bound, relative to the length of its interval, is at the bound.
 inline constexpr double at_bound = 1e-9;

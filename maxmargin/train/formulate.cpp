@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "maxmargin/kernel/locality.hpp"
+#include "maxmargin/problem/biased.hpp"
 #include "maxmargin/problem/kernel_quadratic.hpp"
 
 namespace maxmargin {
@@ -34,6 +35,21 @@ class VariableList {
   std::vector<Index> first_;  // of each point
   std::vector<Index> next_;   // of each variable
 };
+
+/// Equal rows share a variable in proportion to their costs, to which every block is scaled.
+double weight_of(const Block& block) {
+  if (block.curvature > 0) return 1 / block.curvature;
+  if (block.entropy == Entropy::exponential) return block.scale;
+  return std::isinf(block.upper) ? 1 : block.upper - block.lower;
+}
+
+/// What two equal rows ask for together: the smallest phi(t) + phi(t') with t + t' given.
+void merge(const Block& block, Block& into) {
+  into.lower += block.lower;
+  into.upper += block.upper;
+  into.scale += block.scale;
+  if (block.curvature > 0) into.curvature = 1 / (1 / into.curvature + 1 / block.curvature);
+}
 
 /// Sums of costs in other orders differ in their last digits: a nu that just fits must stay
 /// feasible.
@@ -156,23 +172,23 @@ void share_matrix(Examples& data, std::span<const std::vector<Index>> rows_of_cl
 }
 
 Formulated formulate(const Examples& data, std::span<const Example> examples, const Loss& loss,
-                     const Kernel& kernel) {
+                     const Kernel& kernel, Bias bias) {
   Formulated result;
   DualQp& qp = result.qp;
   const bool by_number = std::holds_alternative<Precomputed>(kernel);
   const Points points = data.K ? shared_points(data, examples) : own_points(data, examples, kernel);
   VariableList variables(qp);
-  std::vector<double> summed;  // the bounds that share a variable; infinite ones count as 1
+  std::vector<double> summed;  // the weights of the blocks that share a variable
 
   for (const Example& example : examples) {
     const Index leader = by_number ? example.row : data.first_equal[example.row];
     const auto add = [&](const Block& block) {
       const auto [v, fresh] = variables.find_or_add(points.of_leader[leader], block);
-      const double share = std::isinf(block.upper) ? 1 : block.upper;
+      const double share = weight_of(block);
       if (fresh) {
         summed.push_back(share);
       } else {
-        qp.block[v].upper += block.upper;
+        merge(block, qp.block[v]);
         summed[v] += share;
       }
       result.shares.push_back({example.row, v, share});
@@ -185,8 +201,10 @@ Formulated formulate(const Examples& data, std::span<const Example> examples, co
   }
   for (auto& share : result.shares) share.part /= summed[share.variable];
 
-  std::visit([&](const auto& chosen) { add_equality(chosen, examples, qp); }, loss);
+  if (bias == Bias::unpenalised)
+    std::visit([&](const auto& chosen) { add_equality(chosen, examples, qp); }, loss);
   qp.K = points.K;
+  if (bias == Bias::penalised) qp.K = make_biased(std::move(qp.K));
   return result;
 }
 

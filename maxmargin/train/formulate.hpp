@@ -46,11 +46,12 @@ struct Formulated {
   std::vector<std::pair<Index, double>> coefficients(std::span<const double> a) const;
 };
 
-/// min 1/2 |w|^2 + sum of the losses, with an unpenalised bias: one equality row, sum s a = 0, or
+/// min 1/2 |w|^2 + sum of the losses. With an unpenalised bias: one equality row, sum s a = 0, or
 /// as the nu of the loss says; then a row for each sign, that of +1 first, if the loss has two
-/// sides. Equal rows share a point of K, and equal blocks on it one variable with the summed
-/// bounds: a row of weight 3 is the same problem as that row three times.
+/// sides. With a penalised one K + 1 takes the place of K, and there is no row, as without a bias.
+/// Equal rows share a point of K, and equal blocks on it one variable with the summed bounds: a row
+/// of weight 3 is the same problem as that row three times.
 Formulated formulate(const Examples& data, std::span<const Example> examples, const Loss& loss,
-                     const Kernel& kernel);
+                     const Kernel& kernel, Bias bias = Bias::unpenalised);
 
 }  // namespace maxmargin

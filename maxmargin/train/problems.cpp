@@ -47,7 +47,29 @@ std::vector<double> factors_of_classes(
 
 /// The price of a row of weight 1, and the loss, of each task that has classes.
 double price_of(const Svc& task) { return task.hard_margin ? infinity : task.cost; }
-Loss loss_of(const Svc&) { return Hinge{}; }
+Loss loss_of(const Svc& task) {
+  if (task.hard_margin && task.loss != MarginLoss::hinge)
+    throw Error(Fault::usage, "a hard margin has no loss", "leave --loss or --hard-margin out");
+  switch (task.loss) {
+    case MarginLoss::hinge:
+      return Hinge{};
+    case MarginLoss::squared_hinge:
+      return SquaredHinge{};
+    case MarginLoss::huberised_hinge:
+      return HuberisedHinge{task.sigma};
+    case MarginLoss::logistic:
+      return Logistic{};
+    case MarginLoss::exponential:
+      return Exponential{};
+  }
+  return Hinge{};
+}
+
+template <class Chosen>
+Bias bias_of(const Chosen& task) {
+  if constexpr (requires { task.bias; }) return task.bias;
+  return Bias::unpenalised;
+}
 
 template <class Classification>
 Subproblems classification(const Dataset& data, const Classification& task) {
@@ -76,6 +98,7 @@ Subproblems classification(const Dataset& data, const Classification& task) {
     problem.positive = positive;
     problem.negative = negative;
     problem.loss = loss_of(task);
+    problem.bias = bias_of(task);
     for (std::size_t k = 0; k < members.size(); ++k) {
       const double target = is_member(static_cast<int>(k));
       if (target == 0) continue;
@@ -103,7 +126,21 @@ Subproblems classification(const Dataset& data, const Classification& task) {
   return result;
 }
 
-Loss loss_of(const Svr& task) { return EpsilonInsensitive{task.epsilon, task.over, task.under}; }
+Loss loss_of(const Svr& task) {
+  switch (task.loss) {
+    case ErrorLoss::epsilon_insensitive:
+      return EpsilonInsensitive{task.epsilon, task.over, task.under};
+    case ErrorLoss::squared_epsilon_insensitive:
+      return SquaredEpsilonInsensitive{task.epsilon, task.over, task.under};
+    case ErrorLoss::huber:
+      return Huber{task.sigma};
+    case ErrorLoss::squared:
+      return Squared{};
+    case ErrorLoss::pinball:
+      return Pinball{task.tau};
+  }
+  return EpsilonInsensitive{};
+}
 
 template <class Regression>
 Subproblems regression(const Dataset& data, const Regression& task) {
@@ -112,6 +149,7 @@ Subproblems regression(const Dataset& data, const Regression& task) {
                 "regression needs numbers; for classes use --task svc");
   Subproblem problem;
   problem.loss = loss_of(task);
+  problem.bias = bias_of(task);
   for (std::size_t i = 0; i < data.rows(); ++i)
     if (const double weight = weight_of(data, i); weight > 0)
       problem.examples.push_back({static_cast<Index>(i), data.y[i], task.cost * weight});

@@ -13,6 +13,7 @@ struct Subproblem {
   int negative = Machine::nobody;
   std::vector<Example> examples;
   Loss loss;
+  Bias bias = Bias::unpenalised;
 };
 
 /// The machines a task consists of: one for regression and one-class, one per pair of classes or

@@ -64,7 +64,8 @@ Choice chosen_solver(const DualQp& qp, const Stop& stop, const TrainOptions& opt
 
 Part train_one(const Examples& data, const Subproblem& problem, const TrainOptions& options,
                std::size_t memory, std::size_t number, Audience& audience, const Threads& threads) {
-  const Formulated formulated = formulate(data, problem.examples, problem.loss, options.kernel);
+  const Formulated formulated =
+      formulate(data, problem.examples, problem.loss, options.kernel, problem.bias);
   Stop stop = options.stop;
   // The limit is one for all machines; what is left of it may be nothing.
   stop.seconds = std::max(0.0, stop.seconds - audience.seconds());
@@ -213,6 +214,9 @@ void assemble(const Examples& data, const Subproblems& problems, std::vector<Par
       machine.coefficient.push_back(coefficient);
     }
     machine.lambda = parts[k].certified.solution.lambda;
+    if (problems.list[k].bias == Bias::penalised)
+      machine.lambda = {
+          std::accumulate(machine.coefficient.begin(), machine.coefficient.end(), 0.0)};
     machine.ended = parts[k].certified.solution.ended;
     machine.iterations = parts[k].certified.solution.iterations;
     machine.certificate = parts[k].certified.certificate;
