@@ -18,6 +18,7 @@
 #include "maxmargin/base/buffer.hpp"
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/model/file.hpp"
+#include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/train/cross_validate.hpp"
 
 namespace maxmargin::cli {
@@ -70,6 +71,11 @@ Json train_json(const TrainArguments& arguments, const ReadData& read, const Tra
     object["seconds"]["calibrate"] = trained.calibrate_seconds;
     object["calibration"] = calibration_json(model);
   }
+  if (trained.rank > 0) {
+    object["rank"] = trained.rank;
+    object["residual"] = trained.residual;
+  }
+  if (std::isfinite(trained.true_dual)) object["true_dual"] = trained.true_dual;
   object["peak_memory_bytes"] = peak_memory_bytes();
   object["model"] = arguments.model;
   object["digest"] = digest(model);
@@ -99,6 +105,10 @@ std::string train_summary(const TrainArguments& arguments, const ReadData& read,
 
   std::string text = show_line("read", contents);
   text += show_line("kernel", show_kernel(model.kernel));
+  if (trained.rank > 0)
+    text +=
+        show_line("", fmt::format("approximated by {}, but for {:.3g} of its trace",
+                                  show_counted(trained.rank, "basis function"), trained.residual));
   text += show_line("solver", fmt::format("{}: {}", trained.solver, trained.reason));
   text += show_line(
       "ended",
@@ -109,6 +119,11 @@ std::string train_summary(const TrainArguments& arguments, const ReadData& read,
   if (trained.ended != Ended::converged)
     text += show_line(
         "", fmt::format("asked for: KKT {:.3g}, relative gap {:.3g}", stop.kkt, stop.relative_gap));
+  if (std::isfinite(trained.true_dual))
+    text += show_line("true K",
+                      fmt::format("the optimum is at least {} (relative gap {:.3g})",
+                                  show_number(trained.true_dual),
+                                  relative_gap(trained.certificate.primal, trained.true_dual)));
   if (model.machines.size() == 1 && model.machines[0].width != 0)
     text += show_line(model.outcome == Outcome::number ? "epsilon" : "margin",
                       show_number(model.machines[0].width));

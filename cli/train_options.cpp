@@ -41,6 +41,7 @@ void TrainArguments::add_to(CLI::App& app) {
   kernel_.add_to(app, "rbf");
   add_stopping(app);
   add_machine(app);
+  add_approximation(app);
   reading_.add_to(app, ReadingOptions::Weights::yes);
   app.add_flag("--json", json, "print one JSON object instead of the summary");
   app.add_flag("--quiet", quiet, "print nothing but errors");
@@ -108,6 +109,48 @@ void TrainArguments::add_stopping(CLI::App& app) {
       [this](const std::string& text) {
         stop_.iterations = parse_count("--max-iterations", text, 1, UINT64_MAX);
       });
+}
+
+void TrainArguments::add_approximation(CLI::App& app) {
+  const auto add = [&](const std::string& name, const std::string& type, const std::string& help,
+                       std::string& text) {
+    app.add_option(name, text, help)->type_name(type)->take_last()->group("Approximation");
+  };
+  add("--approximate", "HOW",
+      "train with few basis functions, which are all that the model keeps: sgma (each the best of "
+      "59 "
+      "candidates), random, or pivoted (each where the error is largest)",
+      approximate_);
+  add("--rank", "N", "basis functions at most", rank_);
+  add("--residual", "R",
+      "end when the kernel matrix's trace is approximated but for this share [0.001 without "
+      "--rank]",
+      residual_);
+  app.add_flag("--true-bound", true_bound_,
+               "also bound the optimum with the kernel that was approximated; costs its values")
+      ->group("Approximation");
+}
+
+std::optional<Approximate> TrainArguments::approximation() const {
+  if (approximate_.empty()) {
+    if (!rank_.empty() || !residual_.empty() || true_bound_)
+      throw Error(Fault::usage,
+                  fmt::format("{} has no effect without --approximate", !rank_.empty() ? "--rank"
+                                                                        : !residual_.empty()
+                                                                            ? "--residual"
+                                                                            : "--true-bound"),
+                  "add for example --approximate sgma");
+    return std::nullopt;
+  }
+  Approximate result;
+  const auto selection = selection_named(approximate_);
+  if (!selection)
+    throw Error(Fault::usage, fmt::format("--approximate: unknown choice '{}'", approximate_),
+                suggestion(approximate_, {"sgma", "random", "pivoted"}));
+  result.selection = *selection;
+  if (!rank_.empty()) result.rank = parse_count("--rank", rank_, 1, UINT32_MAX);
+  if (!residual_.empty()) result.residual = parse_number("--residual", residual_, open_fraction);
+  return result;
 }
 
 void TrainArguments::add_machine(CLI::App& app) {
@@ -184,6 +227,7 @@ void TrainArguments::check() {
                 suggestion(scale_, {"range", "unit", "deviation", "maximum"}));
   const Svc* svc = std::get_if<Svc>(&task);
   check_loss(task);
+  approximation();
   if (svc != nullptr && svc->hard_margin && task_fields_.given("cost"))
     throw Error(Fault::usage, "--cost has no effect with --hard-margin", "give one of them");
   if (outcome_of(task) == Outcome::classes) {
@@ -232,6 +276,8 @@ TrainOptions TrainArguments::options(const Dataset& read) const {
   options.solver = solver_;
   if (solver_ != "auto") options.settings = solver_fields_.make(solver_);
   options.memory_bytes = memory_;
+  options.approximate = approximation();
+  options.true_bound = true_bound_;
   options.seed = seed_;
   options.probability_folds = probability_folds_;
   return options;

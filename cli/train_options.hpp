@@ -35,7 +35,9 @@ class TrainArguments {
   void add_task(CLI::App& app);
   void add_stopping(CLI::App& app);
   void add_machine(CLI::App& app);
+  void add_approximation(CLI::App& app);
   void check_loss(const Task& task) const;
+  std::optional<Approximate> approximation() const;
   std::vector<std::pair<std::string, double>> factors_of_classes(const Dataset& data) const;
 
   ComponentOptions<Task> task_fields_{"task"};
@@ -45,6 +47,8 @@ class TrainArguments {
   std::string task_ = "svc";
   std::string solver_ = "auto";
   std::string multiclass_;
+  std::string approximate_, rank_, residual_;
+  bool true_bound_ = false;
   std::vector<std::string> class_weights_;
   std::string scale_;
   std::string probability_text_;

@@ -35,6 +35,7 @@ Json verify_json(const Model& model, const std::vector<Verified>& found, bool ho
     Json recomputed = Json::object();
     put(recomputed, found[m].recomputed);
     object["machines"].push_back({{"holds", found[m].holds},
+                                  {"primal_only", found[m].primal_only},
                                   {"reason", found[m].reason},
                                   {"stored", std::move(stored)},
                                   {"recomputed", std::move(recomputed)}});
@@ -83,6 +84,9 @@ int run_verify(VerifyArguments& arguments) {
     for (std::size_t m = 0; m < found.size(); ++m)
       if (!found[m].holds)
         text += fmt::format("{}: {}\n", machine_name(model, model.machines[m]), found[m].reason);
+    if (!found.empty() && found[0].primal_only)
+      text +=
+          "the model keeps basis functions and no dual variables: only the primal is recomputed\n";
     text += fmt::format(
         "{} in {}\n",
         holds ? "the certificate holds, recomputed" : "the certificate does NOT hold, recomputed",

@@ -208,7 +208,7 @@ Examined examine_loss(const Formulation& formulation, std::vector<SeenRow> rows,
   const bool penalised = formulation.bias == Formulation::Bias::penalised;
   const bool free = formulation.bias == Formulation::Bias::unpenalised;
   const double bias = claimed.bias == nullptr ? 0 : *claimed.bias;
-  if (penalised) norm += sum * sum;
+  if (penalised) norm += formulation.approximated ? bias * bias : sum * sum;
   result.blur = float_error * std::sqrt(squares) * (largest_kernel + (penalised ? 1 : 0));
   result.dual_blur = result.blur * std::sqrt(squares);
   result.primal_blur = result.dual_blur;

@@ -283,6 +283,7 @@ Formulation formulation_of(const Model& model) {
     if (!options.contains(name)) throw_option("do not state " + std::string(name));
     number(name, into);
   };
+  stated.approximated = options.contains("approximate");
   number("sigma", stated.sigma);
   number("tau", stated.tau);
   if (task == "svc" || task == "nu-svc") {

@@ -32,6 +32,9 @@ struct Formulation {
   } loss = Loss::hinge;
   double sigma = 0, tau = 0;
   enum class Bias { unpenalised, penalised, none } bias = Bias::unpenalised;
+  /// The coefficients are those of basis functions, not of dual variables: they tell the primal and
+  /// nothing else.
+  bool approximated = false;
 };
 /// Throws Error when the options do not state one.
 Formulation formulation_of(const Model& model);

@@ -9,6 +9,9 @@ struct Verified {
   Certificate recomputed;
   bool holds = false;
   std::string reason;  ///< why it does not
+  /// The model keeps the basis functions of an approximated kernel and no dual variables: its
+  /// primal is recomputed, the rest of `recomputed` is what is stored.
+  bool primal_only = false;
 };
 
 /// Recomputes every certificate from the model's coefficients and the training data by a slow

@@ -21,7 +21,7 @@ constexpr std::array<std::pair<Selection, std::string_view>, 3> selections{
 constexpr double usual_residual = 1e-3;
 // A point whose own error is below this share of its kernel value is in the span already: dividing
 // by it would only amplify rounding.
-constexpr double in_the_span = 1e-12;
+constexpr double in_the_span = 1e-9;
 // While this share of the trace is left, float kernel values tell candidates apart.
 constexpr double float_is_enough = 1e-3;
 // A random basis is taken in batches, so that most of the work is matrix products.

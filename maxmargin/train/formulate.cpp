@@ -152,6 +152,24 @@ Points shared_points(const Examples& data, std::span<const Example> examples) {
   return points;
 }
 
+/// In the order of the approximation; all of its points share its numbers.
+Points approximated_points(const Examples& data, std::span<const Example> examples) {
+  const ApproximatedKernel& kernel = *data.approximation;
+  std::vector<Index> which;
+  for (const Example& example : examples) which.push_back(kernel.point_of_row[example.row]);
+  std::sort(which.begin(), which.end());
+  which.erase(std::unique(which.begin(), which.end()), which.end());
+  Points points{{}, std::vector<Index>(data.x->count(), none), nullptr};
+  for (std::size_t k = 0; k < which.size(); ++k) {
+    points.row.push_back(kernel.row_of_point[which[k]]);
+    points.of_leader[points.row.back()] = static_cast<Index>(k);
+  }
+  const auto& Z = kernel.low.Z;
+  points.K = make_low_rank_quadratic(
+      which.size() == Z->points() ? Z : std::make_shared<const LowRank>(Z->chosen(which)));
+  return points;
+}
+
 }  // namespace
 
 void share_matrix(Examples& data, std::span<const std::vector<Index>> rows_of_classes,
@@ -176,7 +194,9 @@ Formulated formulate(const Examples& data, std::span<const Example> examples, co
   Formulated result;
   DualQp& qp = result.qp;
   const bool by_number = std::holds_alternative<Precomputed>(kernel);
-  const Points points = data.K ? shared_points(data, examples) : own_points(data, examples, kernel);
+  Points points = data.approximation ? approximated_points(data, examples)
+                  : data.K           ? shared_points(data, examples)
+                                     : own_points(data, examples, kernel);
   VariableList variables(qp);
   std::vector<double> summed;  // the weights of the blocks that share a variable
 
@@ -204,7 +224,9 @@ Formulated formulate(const Examples& data, std::span<const Example> examples, co
   if (bias == Bias::unpenalised)
     std::visit([&](const auto& chosen) { add_equality(chosen, examples, qp); }, loss);
   qp.K = points.K;
-  if (bias == Bias::penalised) qp.K = make_biased(std::move(qp.K));
+  result.is_biased = bias == Bias::penalised;
+  if (result.is_biased) qp.K = make_biased(std::move(qp.K));
+  result.point_rows = std::move(points.row);
   return result;
 }
 

@@ -5,10 +5,19 @@
 #include <vector>
 
 #include "maxmargin/loss/losses.hpp"
+#include "maxmargin/problem/approximate.hpp"
 #include "maxmargin/problem/dual_qp.hpp"
 #include "maxmargin/train/task.hpp"
 
 namespace maxmargin {
+
+/// The kernel over all rows, approximated.
+struct ApproximatedKernel {
+  Approximated low;
+  std::vector<Index> row_of_point;  ///< of each point of it, the first of the rows that are equal
+  std::vector<Index> point_of_row;
+  double seconds = 0;  ///< that it took
+};
 
 /// The training rows after scaling, with what every problem made from them shares.
 struct Examples {
@@ -19,6 +28,8 @@ struct Examples {
   /// that the rows of a few classes are a few stretches of it; and the point of each first row.
   std::shared_ptr<const Quadratic> K = nullptr;
   std::vector<Index> point = {};
+  std::shared_ptr<const ApproximatedKernel> approximation =
+      nullptr;  ///< in place of the kernel, if there
 };
 
 /// Makes K; kernel values that several problems need take up to `bytes`.
@@ -41,6 +52,8 @@ struct Formulated {
     double part;  ///< of the variable's value
   };
   std::vector<Share> shares;
+  std::vector<Index> point_rows;  ///< a row of the data for each point of K
+  bool is_biased = false;         ///< K is K + 1
 
   /// The coefficient of each row of the data in f, for the rows where it is not zero.
   std::vector<std::pair<Index, double>> coefficients(std::span<const double> a) const;

@@ -19,7 +19,8 @@ struct Prepared {
 
   double weight_of(std::size_t row) const { return weight.empty() ? 1 : weight[row]; }
 };
-Prepared prepare(Dataset data, const TrainOptions& options, const Threads& threads);
+Prepared prepare(Dataset data, const TrainOptions& options, const Threads& threads,
+                 const Observer& observer = {});
 
 /// Trains `problems`, which are those of `prepared` or what is left of them without some rows.
 Trained train(const Prepared& prepared, const Subproblems& problems, const TrainOptions& options,

@@ -10,6 +10,7 @@
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/data/equal_rows.hpp"
 #include "maxmargin/kernel/mercer.hpp"
+#include "maxmargin/train/approximation.hpp"
 #include "maxmargin/train/calibrate.hpp"
 
 namespace maxmargin {
@@ -20,6 +21,7 @@ struct Part {
   Certified certified;
   std::vector<std::pair<Index, double>> coefficients;
   std::string solver, reason;
+  double true_dual = -infinity;
 };
 
 /// Tells one observer of several machines, trained one after another or side by side.
@@ -62,6 +64,13 @@ Choice chosen_solver(const DualQp& qp, const Stop& stop, const TrainOptions& opt
   return {named_solver(options.solver, qp, stop, memory), "as asked for"};
 }
 
+/// The bias of a machine that penalises it.
+double sum_of_coefficients(const DualQp& qp, std::span<const double> a) {
+  double sum = 0;
+  for (std::size_t v = 0; v < qp.size(); ++v) sum += qp.block[v].sign * a[v];
+  return sum;
+}
+
 Part train_one(const Examples& data, const Subproblem& problem, const TrainOptions& options,
                std::size_t memory, std::size_t number, Audience& audience, const Threads& threads) {
   const Formulated formulated =
@@ -78,7 +87,13 @@ Part train_one(const Examples& data, const Subproblem& problem, const TrainOptio
                          [&](const Progress& progress) { return audience.tell(number, progress); });
   if (audience.answer() == Control::cancel && part.certified.solution.ended == Ended::time_limit)
     part.certified.solution.ended = Ended::cancelled;
-  part.coefficients = formulated.coefficients(part.certified.solution.a);
+  const std::vector<double>& a = part.certified.solution.a;
+  part.coefficients = data.approximation
+                          ? basis_coefficients(*data.approximation, formulated, a, threads)
+                          : formulated.coefficients(a);
+  if (options.true_bound) part.true_dual = true_dual(data, options.kernel, formulated, a, threads);
+  if (problem.bias == Bias::penalised)
+    part.certified.solution.lambda = {sum_of_coefficients(formulated.qp, a)};
   audience.finished(number);
   return part;
 }
@@ -166,6 +181,13 @@ std::vector<std::pair<std::string, std::string>> options_of(const TrainOptions& 
       options.task);
   list.emplace_back("kernel", name_of(options.kernel));
   std::visit(add_fields, options.kernel);
+  if (options.approximate) {
+    list.emplace_back("approximate", to_string(options.approximate->selection));
+    if (options.approximate->rank > 0)
+      list.emplace_back("rank", std::to_string(options.approximate->rank));
+    if (options.approximate->residual > 0)
+      list.emplace_back("residual", shortest(options.approximate->residual));
+  }
   list.emplace_back("tolerance", shortest(options.stop.kkt));
   list.emplace_back("gap", shortest(options.stop.relative_gap));
   return list;
@@ -214,9 +236,6 @@ void assemble(const Examples& data, const Subproblems& problems, std::vector<Par
       machine.coefficient.push_back(coefficient);
     }
     machine.lambda = parts[k].certified.solution.lambda;
-    if (problems.list[k].bias == Bias::penalised)
-      machine.lambda = {
-          std::accumulate(machine.coefficient.begin(), machine.coefficient.end(), 0.0)};
     machine.ended = parts[k].certified.solution.ended;
     machine.iterations = parts[k].certified.solution.iterations;
     machine.certificate = parts[k].certified.certificate;
@@ -292,7 +311,8 @@ std::vector<std::vector<Index>> rows_of_classes(const Dataset& data) {
 
 }  // namespace
 
-Prepared prepare(Dataset data, const TrainOptions& options, const Threads& threads) {
+Prepared prepare(Dataset data, const TrainOptions& options, const Threads& threads,
+                 const Observer& observer) {
   std::visit([](const auto& kernel) { validate(kernel); }, options.kernel);
   Prepared prepared;
   prepared.problems = subproblems(data, options.task);
@@ -309,7 +329,10 @@ Prepared prepare(Dataset data, const TrainOptions& options, const Threads& threa
     examples.definite = checked_precomputed(*examples.x, options.seed, threads);
   else
     examples.first_equal = first_equal_rows(*examples.x);
-  if (prepared.problems.list.size() > 1 && !examples.first_equal.empty())
+  if (options.approximate)
+    examples.approximation = std::make_shared<const ApproximatedKernel>(
+        approximate_kernel(examples, options, threads, observer));
+  else if (prepared.problems.list.size() > 1 && !examples.first_equal.empty())
     share_matrix(examples, rows_of_classes(data), options.kernel, shared_part(options));
   prepared.merged_rows = count_merged(data, examples.first_equal, prepared.problems.outcome);
   prepared.feature_names = std::move(data.feature_names);
@@ -343,6 +366,13 @@ Trained train(const Prepared& prepared, const Subproblems& problems, const Train
   std::vector<Part> parts = train_all(examples, problems, options, threads, observer);
   trained.solver = parts.front().solver;
   trained.reason = parts.front().reason;
+  if (examples.approximation) {
+    const Approximated& low = examples.approximation->low;
+    trained.rank = low.basis.size();
+    trained.residual = low.residual.empty() ? 1 : low.residual.back() / low.trace;
+  }
+  trained.true_dual = 0;
+  for (const Part& part : parts) trained.true_dual += part.true_dual;
   trained.ended = Ended::converged;
   trained.certificate = parts.front().certified.certificate;
   for (std::size_t k = 0; k < parts.size(); ++k) {
@@ -379,7 +409,7 @@ void add_probabilities(const Prepared& prepared, const TrainOptions& options,
 
 Trained train(Dataset data, const TrainOptions& options, const Threads& threads,
               const Observer& observer) {
-  const Prepared prepared = prepare(std::move(data), options, threads);
+  const Prepared prepared = prepare(std::move(data), options, threads, observer);
   Trained trained = train(prepared, prepared.problems, options, threads, observer);
   trained.train_seconds += prepared.seconds;
   if (options.probability_folds > 0 && trained.ended != Ended::cancelled)

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "maxmargin/problem/approximate.hpp"
 #include "maxmargin/solver/solvers.hpp"
 #include "maxmargin/train/task.hpp"
 
@@ -15,6 +16,8 @@ struct TrainOptions {
   std::optional<Solver> settings{};  ///< that solver with options of its own
   std::size_t memory_bytes = 0;      ///< budget of the kernel cache; 0: half of the memory
   std::optional<ScalingKind> scaling{};
+  std::optional<Approximate> approximate{};  ///< the kernel by few basis functions
+  bool true_bound = false;                   ///< of an approximated kernel: see Trained::true_dual
   int probability_folds = 0;  ///< of the cross-validation that gives probabilities; 0: none
   std::uint64_t seed = 0;
 };
@@ -27,6 +30,12 @@ struct Trained {
   std::uint64_t iterations = 0;  ///< summed
   Certificate certificate;       ///< objectives summed, violations worst
   std::size_t merged_rows = 0;   ///< rows that were equal to another and shared its variable
+  /// With approximate: basis functions, and what the kernel matrix's trace has lost.
+  std::size_t rank = 0;
+  double residual = 0;
+  /// With true_bound: the machine with the true kernel has its optimum between this and
+  /// certificate.primal (10.3.4).
+  double true_dual = -infinity;
   double train_seconds = 0;
   double certify_seconds = 0;
   double calibrate_seconds = 0;  ///< that probabilities took

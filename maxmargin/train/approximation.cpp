@@ -1,0 +1,90 @@
+#include "maxmargin/train/approximation.hpp"
+
+#include <algorithm>
+
+#include "maxmargin/base/clock.hpp"
+#include "maxmargin/problem/biased.hpp"
+#include "maxmargin/problem/kernel_quadratic.hpp"
+
+namespace maxmargin {
+namespace {
+
+constexpr double seconds_between_reports = 0.1;
+
+std::shared_ptr<const Quadratic> kernel_over(const Examples& data, const Kernel& kernel,
+                                             const std::vector<Index>& rows) {
+  if (std::holds_alternative<Precomputed>(kernel))
+    return make_kernel_quadratic(kernel, data.x, rows, data.definite);
+  if (rows.size() == data.x->count()) return make_kernel_quadratic(kernel, data.x);
+  Features some = data.x->is_sparse() ? Features::sparse(data.x->columns())
+                                      : Features::dense(data.x->columns());
+  some.append(data.x->view(), rows);
+  return make_kernel_quadratic(kernel, std::make_shared<const Features>(std::move(some)));
+}
+
+}  // namespace
+
+ApproximatedKernel approximate_kernel(const Examples& data, const TrainOptions& options,
+                                      const Threads& threads, const Observer& observer) {
+  ApproximatedKernel result;
+  const bool by_number = data.first_equal.empty();
+  result.point_of_row.resize(data.x->count());
+  for (Index row = 0; row < data.x->count(); ++row) {
+    const Index leader = by_number ? row : data.first_equal[row];
+    if (leader == row) {
+      result.point_of_row[row] = static_cast<Index>(result.row_of_point.size());
+      result.row_of_point.push_back(row);
+    } else {
+      result.point_of_row[row] = result.point_of_row[leader];
+    }
+  }
+  const Stopwatch clock;
+  double last_report = 0;
+  const GoOn go_on = [&] {
+    const double seconds = clock.seconds();
+    if (seconds >= options.stop.seconds) return false;
+    if (!observer || seconds - last_report < seconds_between_reports) return true;
+    last_report = seconds;
+    Progress progress;
+    progress.phase = "approximate";
+    progress.seconds = seconds;
+    return observer(progress) == Control::proceed;
+  };
+  Approximate how = *options.approximate;
+  how.seed = options.seed;
+  result.low =
+      approximate(*kernel_over(data, options.kernel, result.row_of_point), how, threads, go_on);
+  result.seconds = clock.seconds();
+  return result;
+}
+
+std::vector<std::pair<Index, double>> basis_coefficients(const ApproximatedKernel& kernel,
+                                                         const Formulated& formulated,
+                                                         std::span<const double> a,
+                                                         const Threads& threads) {
+  std::vector<double> beta(kernel.row_of_point.size(), 0.0);
+  const std::vector<double> own = formulated.qp.coefficients(a);
+  for (std::size_t p = 0; p < own.size(); ++p)
+    beta[kernel.point_of_row[formulated.point_rows[p]]] += own[p];
+  const std::vector<double> w = kernel.low.basis_coefficients(beta, threads);
+  std::vector<std::pair<Index, double>> result;
+  for (std::size_t j = 0; j < w.size(); ++j)
+    if (w[j] != 0) result.emplace_back(kernel.row_of_point[kernel.low.basis[j]], w[j]);
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+double true_dual(const Examples& data, const Kernel& kernel, const Formulated& formulated,
+                 std::span<const double> a, const Threads& threads) {
+  auto K = kernel_over(data, kernel, formulated.point_rows);
+  if (formulated.is_biased) K = make_biased(std::move(K));
+  const std::vector<double> beta = formulated.qp.coefficients(a);
+  std::vector<double> f(K->size());
+  K->multiply(beta, f, Precision::fast, threads);
+  double sum = 0;
+  for (std::size_t p = 0; p < f.size(); ++p) sum += beta[p] * f[p] / 2;
+  for (std::size_t v = 0; v < a.size(); ++v) sum += formulated.qp.block[v].value(a[v]);
+  return -sum;
+}
+
+}  // namespace maxmargin
