@@ -10,7 +10,7 @@ namespace {
 
 using namespace testing_tree;
 
-const std::vector<std::string> folders = {"maxmargin", "cli",  "tests",   "examples",
+const std::vector<std::string> folders = {"maxmargin", "cli",  "capi",    "tests", "examples",
                                           "bench",     "fuzz", "scripts", "docs"};
 const std::vector<std::string> texts = {".cpp", ".hpp", ".md", ".txt", ".cmake", ".sh"};
 

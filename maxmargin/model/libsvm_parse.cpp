@@ -231,8 +231,8 @@ LibsvmModel begin_model(Header header, const Lines& lines) {
   model.marks = header.marks.value_or(std::vector<double>{});
 
   const bool of_classes = predicts_classes(model.type);
-  demand(of_classes ? classes >= 2 : classes == 2,
-         of_classes ? "it has fewer than two classes" : "'nr_class' is not 2");
+  demand(of_classes ? classes >= 1 : classes == 2,
+         of_classes ? "it has no class" : "'nr_class' is not 2");
   const std::uint64_t pairs = classes * (classes - 1) / 2;
   demand(model.rho.size() == pairs, "'rho' does not have a number for each pair of classes");
   if (of_classes) {

@@ -26,10 +26,8 @@ Model own_model(const LibsvmModel& model, std::span<const std::uint64_t> serial)
 }  // namespace
 
 LibsvmPredictor::LibsvmPredictor(const LibsvmModel& model)
-    : model_(model),
-      serial_(distinct(model.serial)),
-      own_(own_model(model, serial_)),
-      predictor_(own_) {
+    : model_(model), serial_(distinct(model.serial)), own_(own_model(model, serial_)) {
+  if (!own_.machines.empty()) predictor_.emplace(own_);
   if (model.labels.empty()) {
     place_ = {{0, 1}};
     return;
@@ -68,16 +66,17 @@ Features LibsvmPredictor::matrix_rows(const Rows& rows) const {
 
 std::vector<double> LibsvmPredictor::decision_values(const Rows& rows,
                                                      const Threads& threads) const {
+  if (!predictor_) return {};
   const bool only_decide = model_.type != LibsvmType::epsilon_svr &&
                            model_.type != LibsvmType::nu_svr && model_.prob_a.empty();
   const Precision precision = only_decide ? Precision::fast : Precision::exact;
   std::vector<double> f;
   if (std::holds_alternative<Precomputed>(model_.kernel))
-    f = predictor_.decision_values(matrix_rows(rows), threads, precision);
+    f = predictor_->decision_values(matrix_rows(rows), threads, precision);
   else if (rows.sparse())
-    f = predictor_.decision_values(rows, threads, precision);
+    f = predictor_->decision_values(rows, threads, precision);
   else
-    f = predictor_.decision_values(predictor_.prepared(rows), threads, precision);
+    f = predictor_->decision_values(predictor_->prepared(rows), threads, precision);
   std::vector<double> values(f.size());
   for (std::size_t begin = 0; begin < f.size(); begin += pairs())
     for (std::size_t pair = 0; pair < pairs(); ++pair)

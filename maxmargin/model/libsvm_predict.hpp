@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -41,7 +42,7 @@ class LibsvmPredictor {
   const LibsvmModel& model_;
   std::vector<std::uint64_t> serial_;  ///< precomputed kernel: the columns in use, increasing
   Model own_;
-  Predictor predictor_;
+  std::optional<Predictor> predictor_;  ///< none where there is only one class
   std::vector<Place> place_;
 };
 

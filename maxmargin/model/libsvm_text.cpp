@@ -36,7 +36,6 @@ void put_value(std::string& text, double value) {
 
 template <class Values, class Put>
 void put_list(std::string& text, std::string_view name, const Values& values, Put&& put) {
-  if (values.empty()) return;
   text += name;
   for (const auto value : values) {
     text += ' ';
@@ -106,12 +105,15 @@ std::string libsvm_text(const LibsvmModel& model) {
   put_chars(text, model.vectors());
   text += '\n';
   const auto put_double = [&](double value) { put_long(text, value); };
+  const auto put_some = [&](std::string_view name, const auto& values, auto&& put) {
+    if (!values.empty()) put_list(text, name, values, put);
+  };
   put_list(text, "rho", model.rho, put_double);
-  put_list(text, "label", model.labels, [&](int label) { put_chars(text, label); });
-  put_list(text, "probA", model.prob_a, put_double);
-  put_list(text, "probB", model.prob_b, put_double);
-  put_list(text, "prob_density_marks", model.marks, put_double);
-  put_list(text, "nr_sv", model.sizes, [&](std::uint64_t size) { put_chars(text, size); });
+  put_some("label", model.labels, [&](int label) { put_chars(text, label); });
+  put_some("probA", model.prob_a, put_double);
+  put_some("probB", model.prob_b, put_double);
+  put_some("prob_density_marks", model.marks, put_double);
+  put_some("nr_sv", model.sizes, [&](std::uint64_t size) { put_chars(text, size); });
   text += "SV\n";
   put_vectors(text, model);
   return text;

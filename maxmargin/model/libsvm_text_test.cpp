@@ -10,7 +10,7 @@
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/kernel/engine.hpp"
 #include "maxmargin/model/file.hpp"
-#include "maxmargin/model/predict.hpp"
+#include "maxmargin/model/libsvm_predict.hpp"
 
 namespace maxmargin {
 namespace {
@@ -304,7 +304,7 @@ TEST(LibsvmText, DamageIsFoundAndNamed) {
   EXPECT_NE(wrong("total_sv 4", "total_sv 99999999999999999999").find("out of range"),
             std::string::npos);
   EXPECT_NE(wrong("nr_class 3", "nr_class 2147483647").find("pair"), std::string::npos);
-  EXPECT_NE(wrong("nr_class 3", "nr_class 1").find("fewer than two"), std::string::npos);
+  EXPECT_NE(wrong("nr_class 3", "nr_class 0").find("no class"), std::string::npos);
   EXPECT_NE(wrong("nr_class 3", "nr_class").find("m:4"), std::string::npos);
   EXPECT_NE(wrong("rho 0.125 -2", "rho -2").find("'rho'"), std::string::npos);
   EXPECT_NE(wrong("rho 0.125", "rho nan").find("m:6:5: 'nan' is not a finite number"),
@@ -340,6 +340,19 @@ TEST(LibsvmText, EveryBeginningOfAFileIsRefused) {
   const std::size_t most = three_classes.find("0.75 \n", three_classes.find("12:"));
   for (std::size_t size = 0; size < most; ++size)
     EXPECT_NE(what_is_wrong(three_classes.substr(0, size)), "nothing") << size;
+}
+
+// LIBSVM writes such a file when it is trained on one class.
+TEST(LibsvmText, OneClassIsAlwaysPredicted) {
+  const std::string_view text =
+      "svm_type c_svc\nkernel_type linear\nnr_class 1\ntotal_sv 0\nrho\nlabel 4\nnr_sv 0\nSV\n";
+  const LibsvmModel model = parse_libsvm_text(text, "m");
+  EXPECT_EQ(libsvm_text(model), text);
+  const LibsvmPredictor predictor(model);
+  const Features rows = test_rows(false);
+  const std::vector<double> values = predictor.decision_values(rows, Threads(1));
+  EXPECT_TRUE(values.empty());
+  EXPECT_EQ(predictor.predict(values), 4);
 }
 
 TEST(LibsvmText, RandomBytesAreNoModel) {

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "capi/libsvm/svm.h"
+#include "maxmargin/data/dataset.hpp"
+#include "maxmargin/model/libsvm_model.hpp"
+#include "maxmargin/train/libsvm_parameters.hpp"
+
+// Between LIBSVM's structures and those of the library.
+
+namespace maxmargin::capi {
+
+LibsvmParameters parameters_of(const svm_parameter& param);
+
+/// Those that a model file tells; the others are 0.
+svm_parameter parameters_for(const LibsvmModel& model);
+
+/// Throws Error unless indices increase from 0 and all values and labels are finite numbers.
+Dataset dataset_of(const svm_problem& problem);
+
+/// The model as the library has it: a copy.
+LibsvmModel copy_of(const svm_model& model);
+
+/// A model that the caller frees. Its support vectors are rows of `problem`, or, if that is null,
+/// its own. Throws std::bad_alloc.
+svm_model* make_model(const LibsvmModel& model, const svm_parameter& param,
+                      const svm_problem* problem);
+
+/// Decision values of all pairs by the definition, in double. `values` has room for them.
+void decision_values(const svm_model& model, const svm_node* x, double* values);
+
+}  // namespace maxmargin::capi
