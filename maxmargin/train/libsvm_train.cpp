@@ -235,9 +235,9 @@ class Trainer {
       return static_cast<int>(std::ranges::find(model.classes, std::to_string(label)) -
                               model.classes.begin());
     };
-    const auto [low, high] = std::minmax({number(one), number(other)});
+    const std::pair<int, int> ends = std::minmax({number(one), number(other)});
     return *std::ranges::find_if(model.machines, [&](const Machine& machine) {
-      return machine.positive == high && machine.negative == low;
+      return machine.positive == ends.second && machine.negative == ends.first;
     });
   }
 

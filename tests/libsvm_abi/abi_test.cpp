@@ -1,5 +1,6 @@
 // A program that uses LIBSVM's C interface, linked against ours. Compiled once for each layout.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cmath>
@@ -87,7 +88,9 @@ class LibsvmAbi : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove(file_); }
 
-  std::string file_ = testing::TempDir() + "/abi_" + std::to_string(LIBSVM_VERSION) + ".model";
+  // Tests of both layouts run side by side.
+  std::string file_ = testing::TempDir() + "/abi_" + std::to_string(LIBSVM_VERSION) + "_" +
+                      std::to_string(getpid()) + ".model";
 };
 
 std::vector<double> values_of(const svm_model* model, const svm_node* x) {
