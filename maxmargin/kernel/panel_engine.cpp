@@ -374,8 +374,8 @@ class PanelEngine final : public Engine {
   void multiply(const Prepared& rows, std::size_t from, std::size_t count, const T* panel,
                 Sum* sums) const {
     if constexpr (!in_pairs && !in_quads && !is_binary) {
-      const T* dense = rows.dense.data() + from * slots_;
       if (is_dense()) {
+        const T* dense = rows.dense.data() + from * slots_;
         if constexpr (std::is_same_v<T, float> && !by_blocks) {
           if (packing_.by_differences) return difference_sums(panel, dense, count, slots_, sums);
         }
