@@ -111,6 +111,9 @@ class Outer {
     hard_ = std::any_of(qp.block.begin(), qp.block.end(), [](const Block& block) {
       return block.curvature == 0 && (std::isinf(block.upper) || std::isinf(block.lower));
     });
+    homogeneous_ = std::all_of(qp.block.begin(), qp.block.end(), [](const Block& block) {
+      return block.linear == 0 && block.curvature == 0;
+    });
   }
 
   Solution solve() {
@@ -170,6 +173,10 @@ class Outer {
     const double gap = relative_gap(evaluation.dual + evaluation.gap, evaluation.dual);
     if (!gap_counts || gap <= options_.stop.relative_gap) {
       ended_ = Ended::converged;
+      return;
+    }
+    if (homogeneous_ && has_no_margin()) {
+      ended_ = Ended::unbounded;
       return;
     }
     goal_ *= 0.3;
@@ -453,6 +460,19 @@ class Outer {
     return norm < least_margin * least_margin * diagonal * sum * sum;
   }
 
+  /// nu-SVC and one-class: the objective is |w|^2 / 2 alone and only falls. Once it is within the
+  /// rounding of float kernel values there is no w left, nor a gap relative to it.
+  bool has_no_margin() const {
+    constexpr double float_deviation = 5e-8;
+    double norm = 0, squares = 0, diagonal = 0;
+    for (std::size_t v = 0; v < active_.size(); ++v) {
+      norm += active_.beta[v] * active_.f[active_.point[v]];
+      squares += active_.beta[v] * active_.beta[v];
+      diagonal = std::max(diagonal, active_.K->diagonal()[active_.point[v]]);
+    }
+    return norm <= float_deviation * diagonal * squares;
+  }
+
   const DualQp& qp_;
   const Smo& options_;
   const Run& run_;
@@ -468,7 +488,8 @@ class Outer {
   SetKernel set_kernel_, point_kernel_;
   std::vector<double> change_;  // of each point's coefficient, zero between iterations
   std::optional<Ended> ended_;
-  bool hard_;  // some variable has no bound and no curvature
+  bool hard_;         // some variable has no bound and no curvature
+  bool homogeneous_;  // no variable has a share of its own in the objective
   double goal_;
   double first_violation_ = 0;
   double least_violation_ = infinity;
