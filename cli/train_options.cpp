@@ -54,14 +54,14 @@ void TrainArguments::add_task(CLI::App& app) {
   app.add_option("--task", task_, help + "\n[svc]")->type_name("NAME")->take_last()->group("Task");
   task_fields_.add_to(app, "Task");
   app.add_option("--multiclass", multiclass_,
-                 "several classes: ovo, one machine per pair; ovr, one per class (svc) "
+                 "several classes: ovo, one machine per pair; ovr, one per class (svc, nu-svc) "
                  "[ovo]")
       ->type_name("ovo|ovr")
       ->take_last()
       ->group("Task");
   app.add_option("--class-weight", class_weights_,
                  "factor of the cost of a class, repeatable; or balanced: in inverse proportion to "
-                 "the class sizes (svc)")
+                 "the class sizes (svc, nu-svc)")
       ->type_name("LABEL=FACTOR")
       ->allow_extra_args(false)
       ->group("Task");

@@ -161,9 +161,21 @@ std::shared_ptr<const DenseQuadratic> random_gram(std::size_t points, Rng& rng) 
   return std::make_shared<DenseQuadratic>(points, std::move(values));
 }
 
-enum class Loss { hinge, squared_hinge, tube, squared_tube, huber, pinball, squares, one_class };
-constexpr Loss all_losses[] = {Loss::hinge, Loss::squared_hinge, Loss::tube,    Loss::squared_tube,
-                               Loss::huber, Loss::pinball,       Loss::squares, Loss::one_class};
+enum class Loss {
+  hinge,
+  squared_hinge,
+  tube,
+  squared_tube,
+  huber,
+  pinball,
+  squares,
+  one_class,
+  nu_margin,
+  nu_tube
+};
+constexpr Loss all_losses[] = {
+    Loss::hinge,   Loss::squared_hinge, Loss::tube,      Loss::squared_tube, Loss::huber,
+    Loss::pinball, Loss::squares,       Loss::one_class, Loss::nu_margin,    Loss::nu_tube};
 
 std::vector<Block> blocks_of(Loss loss, double y, double cost) {
   const double label = y > 0 ? 1 : -1;
@@ -185,14 +197,34 @@ std::vector<Block> blocks_of(Loss loss, double y, double cost) {
       return {{1, -y, -infinity, infinity, 1 / cost}};
     case Loss::one_class:
       return {{1, 0, 0, cost, 0}};
+    case Loss::nu_margin:
+      return {{label, 0, 0, cost, 0}};
+    case Loss::nu_tube:
+      return {{1, -y, 0, cost, 0}, {-1, y, 0, cost, 0}};
   }
   return {};
 }
 
-/// The first row holds the signs, as that of the bias; further ones any numbers.
+/// A row for each sign, with the sum that a random nu gives it.
+void split_equality(DualQp& qp, Loss loss, Rng& rng) {
+  double room[2] = {0, 0};
+  for (const Block& block : qp.block) room[block.sign > 0] += block.upper;
+  const double most = loss == Loss::nu_margin ? std::min(room[0], room[1]) : room[0] / 2;
+  // Sometimes all that there is room for.
+  const double half = most * static_cast<double>(1 + rng.below(4)) / 4;
+  qp.A.assign(2, std::vector<double>(qp.size(), 0.0));
+  for (std::size_t v = 0; v < qp.size(); ++v)
+    qp.A[qp.block[v].sign > 0 ? 0 : 1][v] = qp.block[v].sign;
+  qp.d = {half, -half};
+}
+
+/// The first row holds the signs, as that of the bias; further ones any numbers. The nu losses have
+/// a row for each sign instead.
 DualQp random_problem(Loss loss, Rng& rng, std::size_t rows) {
   DualQp qp;
-  const bool two_blocks = loss == Loss::tube || loss == Loss::squared_tube;
+  const bool has_nu = loss == Loss::nu_margin || loss == Loss::nu_tube;
+  if (has_nu) rows = 1;
+  const bool two_blocks = loss == Loss::tube || loss == Loss::squared_tube || loss == Loss::nu_tube;
   const std::size_t points = std::max(rows + 1, 2 + rng.below(two_blocks ? 2 : 4));
   qp.K = random_gram(points, rng);
   qp.A.resize(rows);
@@ -219,6 +251,7 @@ DualQp random_problem(Loss loss, Rng& rng, std::size_t rows) {
           rng.uniform(std::max(qp.block[v].lower, -1.0), std::min(qp.block[v].upper, 1.0));
       for (std::size_t r = 0; r < rows; ++r) qp.d[r] += qp.A[r][v] * a;
     }
+  if (has_nu) split_equality(qp, loss, rng);
   return qp;
 }
 
@@ -341,8 +374,9 @@ TEST_P(BruteForceProblems, EverySolverFindsTheOptimum) {
 }
 
 std::string loss_name(const testing::TestParamInfo<Loss>& instance) {
-  constexpr const char* names[] = {"hinge", "squared_hinge", "tube",    "squared_tube",
-                                   "huber", "pinball",       "squares", "one_class"};
+  constexpr const char* names[] = {"hinge",     "squared_hinge", "tube",    "squared_tube",
+                                   "huber",     "pinball",       "squares", "one_class",
+                                   "nu_margin", "nu_tube"};
   return names[static_cast<int>(instance.param)];
 }
 

@@ -35,7 +35,7 @@ TEST_F(CliUsage, AMistakeIsOneLineThatSaysHowToMendIt) {
       {{"train", "d", "--kernel", "distance-rbf", "--distance", "manhatan"}, "'manhattan'"},
       {{"train", "d", "--degree", "2"}, "use kernel polynomial"},
       {{"train", "d", "--kernel", "linear", "--gamma", "1"}, "no effect with kernel linear"},
-      {{"train", "d", "--nu", "0.5"}, "use task one-class"},
+      {{"train", "d", "--nu", "0.5"}, "use task nu-svc or nu-svr or one-class"},
       {{"train", "d", "--task", "one-class", "--nu", "1.5"}, "at most 1"},
       {{"train", "d", "--task", "svr", "--epsilon", "-0.1"}, "0 or more"},
       {{"train", "d", "--task", "svr", "--multiclass", "ovo"}, "use task svc"},

@@ -65,9 +65,12 @@ std::vector<NamedTask> all_tasks() {
   std::vector<NamedTask> result;
   for_each_component<Task>([&]<class T>(T task) {
     if constexpr (requires { task.cost; }) task.cost = 2;
-    if constexpr (requires { task.nu; }) task.nu = 0.3;
+    // A small nu would leave classes that overlap no margin.
+    if constexpr (requires { task.nu; }) task.nu = T::outcome == Outcome::classes ? 0.6 : 0.3;
     result.push_back({std::string(T::name), task, false});
-    if constexpr (requires { task.class_weights; }) task.class_weights = {{"-1", 0.5}, {"1", 2.0}};
+    if constexpr (requires { task.class_weights; }) {
+      task.class_weights = {{"-1", 0.8}, {"1", 1.25}};
+    }
     if constexpr (requires { task.over; }) task.over = 1.5;
     if constexpr (requires { task.under; }) task.under = 0.5;
     result.push_back({std::string(T::name) + "_costs", task, true});
@@ -89,6 +92,12 @@ struct Case {
   Trained trained;
 
   const Machine& machine() const { return trained.model.machines.at(0); }
+
+  /// What coefficients and bias have been divided by; a margin that is not positive divides
+  /// nothing.
+  double scale() const {
+    return std::holds_alternative<NuSvc>(task) && machine().width > 0 ? machine().width : 1;
+  }
 
   double weight(std::size_t row) const { return data.weight.empty() ? 1 : data.weight[row]; }
 
@@ -113,12 +122,14 @@ struct Case {
 /// The primal and dual objectives by their textbook definitions, and the bounds of beta.
 struct Textbook {
   double primal = 0, dual = 0;
-  double sum = 0;  ///< what the coefficients must sum to
+  double sum = 0;                               ///< what the coefficients must sum to
+  double least_size = 0, most_size = infinity;  ///< bounds on the sum of their absolute values
   std::vector<double> lower, upper;
 };
 
-double class_factor(const Svc& task, double label) {
-  for (const auto& [name, factor] : task.class_weights)
+double class_factor(const std::vector<std::pair<std::string, double>>& class_weights,
+                    double label) {
+  for (const auto& [name, factor] : class_weights)
     if (name == shortest(label)) return factor;
   return 1;
 }
@@ -130,12 +141,52 @@ Textbook textbook(const Case& run, const Svc& task, const std::vector<double>& b
   for (std::size_t i = 0; i < beta.size(); ++i) {
     const bool positive = static_cast<int>(classes.of_row[i]) == run.machine().positive;
     const double y = positive ? 1 : -1;
-    const double cost = task.cost * class_factor(task, run.data.y[i]) * run.weight(i);
+    const double cost = task.cost * class_factor(task.class_weights, run.data.y[i]) * run.weight(i);
     result.primal += cost * std::max(0.0, 1 - y * (g[i] + run.machine().bias()));
     result.dual += y * beta[i];
     result.lower.push_back(positive ? 0 : -cost);
     result.upper.push_back(positive ? cost : 0);
   }
+  return result;
+}
+
+Textbook textbook(const Case& run, const NuSvc& task, const std::vector<double>& beta,
+                  const std::vector<double>& g) {
+  Textbook result;
+  const Classes classes = classes_of(run.data);
+  const double rho = run.machine().width, b = run.machine().bias() * run.scale();
+  double total = 0;
+  for (std::size_t i = 0; i < beta.size(); ++i) {
+    const bool positive = static_cast<int>(classes.of_row[i]) == run.machine().positive;
+    const double y = positive ? 1 : -1;
+    const double weight = class_factor(task.class_weights, run.data.y[i]) * run.weight(i);
+    total += weight;
+    result.primal += weight * std::max(0.0, rho - y * (g[i] + b));
+    result.lower.push_back(positive ? 0 : -weight);
+    result.upper.push_back(positive ? weight : 0);
+  }
+  result.primal -= task.nu * total * rho;
+  result.least_size = result.most_size = task.nu * total;
+  return result;
+}
+
+Textbook textbook(const Case& run, const NuSvr& task, const std::vector<double>& beta,
+                  const std::vector<double>& g) {
+  Textbook result;
+  const double epsilon = run.machine().width;
+  EXPECT_GE(epsilon, 0);
+  double total = 0;
+  for (std::size_t i = 0; i < beta.size(); ++i) {
+    const double y = run.data.y[i], f = g[i] + run.machine().bias();
+    const double cost = task.cost * run.weight(i);
+    total += cost;
+    result.primal += cost * std::max(0.0, std::abs(y - f) - epsilon);
+    result.dual += y * beta[i];
+    result.lower.push_back(-cost);
+    result.upper.push_back(cost);
+  }
+  result.primal += task.nu * total * epsilon;
+  result.most_size = task.nu * total;
   return result;
 }
 
@@ -187,10 +238,10 @@ Dataset gram_of(Dataset data) {
 }
 
 Dataset data_for(const NamedKernel& kernel, const NamedTask& task, Storage storage) {
-  Dataset data = std::holds_alternative<Svr>(task.task)
+  Dataset data = outcome_of(task.task) == Outcome::number
                      ? made::regression(rows, columns, storage, 11)
                      : made::classification(rows, columns, storage, 12);
-  if (std::holds_alternative<OneClass>(task.task)) data.y.clear();
+  if (outcome_of(task.task) == Outcome::novelty) data.y.clear();
   if (task.weighted) data.weight = made::weights(rows, 13);
   if (std::holds_alternative<Precomputed>(kernel.kernel)) data = gram_of(std::move(data));
   return data;
@@ -252,17 +303,22 @@ TEST_P(Conformance, CertificateMeetsWhatWasAsked) {
 
 TEST_P(Conformance, ObjectivesAreThoseOfTheTextbook) {
   for_each_run([](const Case& run) {
-    const std::vector<double> beta = run.coefficients(), g = run.expansion(beta);
+    std::vector<double> beta = run.coefficients();
+    for (double& coefficient : beta) coefficient *= run.scale();
+    const std::vector<double> g = run.expansion(beta);
     Textbook expected =
         std::visit([&](const auto& task) { return textbook(run, task, beta, g); }, run.task);
-    double half_norm = 0, sum = 0;
+    double half_norm = 0, sum = 0, absolute = 0;
     for (std::size_t i = 0; i < beta.size(); ++i) {
       half_norm += beta[i] * g[i] / 2;
       sum += beta[i];
+      absolute += std::abs(beta[i]);
       EXPECT_GE(beta[i], expected.lower[i] - 1e-12);
       EXPECT_LE(beta[i], expected.upper[i] + 1e-12);
     }
     EXPECT_NEAR(sum, expected.sum, 1e-9);
+    EXPECT_GE(absolute, expected.least_size - 1e-9);
+    EXPECT_LE(absolute, expected.most_size + 1e-9);
     const double size = std::abs(half_norm) + std::abs(expected.primal) + 1e-3;
     EXPECT_NEAR(run.trained.certificate.primal, expected.primal + half_norm, 1e-5 * size);
     EXPECT_NEAR(run.trained.certificate.dual, expected.dual - half_norm, 1e-5 * size);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "maxmargin/kernel/engine.hpp"
 #include "maxmargin/loss/block.hpp"
 #include "maxmargin/model/file.hpp"
 #include "maxmargin/model/predict.hpp"
@@ -76,7 +77,9 @@ void PrintTo(const NamedTask& task, std::ostream* out) { *out << task.name; }
 
 std::vector<NamedTask> tasks() {
   return {{"svc", Svc{.cost = 3, .class_weights = {{"1", 2.0}}}},
+          {"nu_svc", NuSvc{.nu = 0.3, .class_weights = {{"1", 2.0}}}},
           {"svr", Svr{.cost = 2, .epsilon = 0.1, .over = 2}},
+          {"nu_svr", NuSvr{.cost = 2, .nu = 0.4}},
           {"one_class", OneClass{.nu = 0.4}}};
 }
 
@@ -86,10 +89,10 @@ class TrainingProperties : public testing::TestWithParam<NamedTask> {
   Threads threads{2};
 
   Dataset data(Storage storage) const {
-    Dataset result = std::holds_alternative<Svr>(GetParam().task)
+    Dataset result = outcome_of(GetParam().task) == Outcome::number
                          ? made::regression(rows, columns, storage, 21)
                          : made::classification(rows, columns, storage, 22);
-    if (std::holds_alternative<OneClass>(GetParam().task)) result.y.clear();
+    if (outcome_of(GetParam().task) == Outcome::novelty) result.y.clear();
     return result;
   }
 
@@ -105,6 +108,17 @@ class TrainingProperties : public testing::TestWithParam<NamedTask> {
 
   std::vector<double> values(const Model& model, const Rows& at) const {
     return Predictor(model).decision_values(at, threads);
+  }
+
+  /// The same in double throughout: float kernel values depend on the other support vectors.
+  std::vector<double> exact_values(const Model& model, const Rows& at) const {
+    const Machine& machine = model.machines.at(0);
+    std::vector<double> f(at.count, machine.bias());
+    for (std::size_t i = 0; i < at.count; ++i)
+      for (std::size_t k = 0; k < machine.support.size(); ++k)
+        f[i] += machine.coefficient[k] *
+                naive_value(model.kernel, model.support, machine.support[k], at, i);
+    return f;
   }
 
   void expect_near(const std::vector<double>& left, const std::vector<double>& right,
@@ -129,7 +143,7 @@ TEST_P(TrainingProperties, AWeightIsANumberOfCopies) {
     const Trained one = trained(made::copy_of(weighted)), many = trained(made::copy_of(copied));
     EXPECT_NEAR(one.certificate.primal, many.certificate.primal,
                 1e-9 * std::abs(one.certificate.primal));
-    expect_near(values(one.model, plain.x), values(many.model, plain.x), 1e-9);
+    expect_near(exact_values(one.model, plain.x), exact_values(many.model, plain.x), 1e-9);
   }
 }
 
@@ -144,7 +158,8 @@ TEST_P(TrainingProperties, AWeightOfZeroIsAnAbsentRow) {
     const Dataset shorter = made::chosen(weighted, present);
     const Trained with = trained(made::copy_of(weighted)),
                   without = trained(made::copy_of(shorter));
-    expect_near(values(with.model, weighted.x), values(without.model, weighted.x), 1e-9);
+    expect_near(exact_values(with.model, weighted.x), exact_values(without.model, weighted.x),
+                1e-9);
   }
 }
 
@@ -220,6 +235,72 @@ TEST(HardMargin, SaysWhenNoMarginExists) {
   options.kernel = Linear{};
   const Trained trained = train(std::move(data), options, Threads(1));
   EXPECT_NE(trained.ended, Ended::converged);
+}
+
+// The two classes have the same points: no nu leaves a margin.
+TEST(NuSvc, SaysWhenNoMarginExists) {
+  Dataset data;
+  data.x = Features::dense(1, std::vector<double>{0, 1, 0, 1});
+  data.y = {1, 1, -1, -1};
+  TrainOptions options;
+  options.task = NuSvc{.nu = 0.5};
+  options.kernel = Linear{};
+  EXPECT_EQ(train(std::move(data), options, Threads(1)).ended, Ended::unbounded);
+}
+
+// Noise: two classes drawn alike, so that their reduced hulls overlap.
+TEST(NuSvc, EndsSoonWhereTheClassesOverlap) {
+  Dataset data = made::classification(30, 2, Storage::dense_doubles, 1);
+  for (std::size_t i = 0; i < 30; ++i) data.y[i] = i < 10 ? 1 : -1;
+  TrainOptions options;
+  options.task = NuSvc{.nu = 0.6};
+  options.kernel = Linear{};
+  const Trained trained = train(std::move(data), options, Threads(1));
+  EXPECT_EQ(trained.ended, Ended::unbounded);
+  EXPECT_LT(trained.iterations, 1000u);
+  EXPECT_NEAR(trained.certificate.dual, 0, 1e-5);
+}
+
+// One class whose hull holds the origin: no plane parts it from there.
+TEST(OneClass, SaysWhenNothingPartsTheDataFromTheOrigin) {
+  Dataset data;
+  data.x = Features::dense(2);
+  Rng rng(3);
+  for (int i = 0; i < 40; ++i) data.x.append(std::vector<double>{rng.normal(), rng.normal()});
+  TrainOptions options;
+  options.task = OneClass{.nu = 0.2};
+  options.kernel = Linear{};
+  EXPECT_EQ(train(std::move(data), options, Threads(1)).ended, Ended::unbounded);
+}
+
+std::string refusal(Dataset data, const Task& task) {
+  try {
+    train(std::move(data), {.task = task, .kernel = Rbf{20}}, Threads(1));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::usage);
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(NuSvc, AnInfeasibleNuIsRefusedWithTheLargestFeasibleOne) {
+  Dataset data = made::classification(30, 2, Storage::dense_doubles, 1);
+  for (std::size_t i = 0; i < 30; ++i) data.y[i] = i < 10 ? 1 : -1;
+  const std::string why = refusal(made::copy_of(data), NuSvc{.nu = 0.9});
+  EXPECT_NE(why.find("10 rows of class '1' and 20 rows of class '-1'"), std::string::npos) << why;
+  EXPECT_NE(why.find("0.666666"), std::string::npos) << why;
+  EXPECT_EQ(refusal(made::copy_of(data), NuSvc{.nu = 0.666666}), "accepted");
+  EXPECT_EQ(refusal(made::copy_of(data), NuSvc{.nu = 2.0 / 3}), "accepted");
+  EXPECT_NE(refusal(made::copy_of(data), NuSvc{.nu = 0.67}), "accepted");
+  // Weights of rows and classes count as rows: 20 against 20.
+  EXPECT_EQ(refusal(made::copy_of(data), NuSvc{.nu = 1, .class_weights = {{"1", 2.0}}}),
+            "accepted");
+  for (std::size_t i = 0; i < 30; ++i) data.weight.push_back(i < 10 ? 0.5 : 1);
+  EXPECT_NE(refusal(made::copy_of(data), NuSvc{.nu = 0.41}).find("0.4"), std::string::npos);
+  // Of several classes the pair that allows least decides.
+  for (std::size_t i = 0; i < 5; ++i) data.y[i] = 7;
+  data.weight.clear();
+  EXPECT_NE(refusal(std::move(data), NuSvc{.nu = 0.5}).find("0.4"), std::string::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(Tasks, TrainingProperties, testing::ValuesIn(tasks()),

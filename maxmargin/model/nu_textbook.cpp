@@ -58,7 +58,6 @@ struct NuPoint {
 /// Room to raise a and a* of a point together, which changes no coefficient.
 struct Exchange {
   double gain;
-  double distance;  ///< of y - g from the middle of the tube: where it violates least
   double length;
   std::size_t point;
 };
@@ -140,33 +139,74 @@ class NuExaminer {
   }
 
   /// Coefficients say only what a and a* differ by. What both sums lack is raised on both sides at
-  /// once: where it gains most, and where that is the same, where it violates least.
+  /// once, where it gains most.
   void share_out() {
     double missing = formulation_.nu / 2 * prices_;
     for (const NuPoint& point : points_) missing -= point.upper.filled();
     if (!(missing > at_bound * prices_)) return;
+    has_choice_ = true;
     std::vector<Exchange> exchanges;
     for (std::size_t p = 0; p < points_.size(); ++p) {
       Side upper = points_[p].upper, lower = points_[p].lower;
       for (double length; (length = std::min(upper.room(), lower.room())) > 0;) {
         const double y = upper.variables[upper.next].y, other = lower.variables[lower.next].y;
-        exchanges.push_back(
-            {y - other, std::abs((y + other) / 2 - points_[p].g - bias_), length, p});
+        exchanges.push_back({y - other, length, p});
         upper.fill(length);
         lower.fill(length);
       }
     }
-    std::ranges::stable_sort(exchanges, [](const Exchange& x, const Exchange& y) {
-      return x.gain > y.gain || (x.gain == y.gain && x.distance < y.distance);
-    });
+    std::ranges::stable_sort(exchanges, std::ranges::greater{}, &Exchange::gain);
     for (const Exchange& exchange : exchanges) {
       const double length = std::min(exchange.length, missing);
       if (length <= 0) break;
       points_[exchange.point].upper.fill(length);
       points_[exchange.point].lower.fill(length);
       missing -= length;
-      result_.shared = true;
     }
+    result_.shared = true;
+  }
+
+  /// Whether some choice of a and a* with these coefficients violates the thresholds b + t and b -
+  /// t by no more than so much. Within each side, variables that are beyond its threshold by more
+  /// must be full or empty; the others may be anything.
+  bool violates_at_most(double violation) const {
+    const double half = formulation_.nu / 2 * prices_, tiny = at_bound * prices_;
+    double least = 0, most = 0;
+    const auto bounds = [&](const Side& side, double g, double threshold, double direction) {
+      std::pair<double, double> range{0, 0};
+      for (const auto& [y, price, value] : side.variables) {
+        const double excess = direction * (y - g - threshold);
+        if (excess > violation) range.first += price;
+        if (excess >= -violation) range.second += price;
+      }
+      return range;
+    };
+    for (const NuPoint& point : points_) {
+      const double coefficient = point.upper.filled() - point.lower.filled();
+      const auto upper = bounds(point.upper, point.g, bias_ + tube_, 1);
+      const auto lower = bounds(point.lower, point.g, bias_ - tube_, -1);
+      const double low = std::max(upper.first, lower.first + coefficient);
+      const double high = std::min(upper.second, lower.second + coefficient);
+      if (low > high + at_bound * (point.upper.capacity + point.lower.capacity)) return false;
+      least += low;
+      most += high;
+    }
+    return least <= half + tiny && half <= most + tiny;
+  }
+
+  /// The smallest violation that violates_at_most() allows.
+  double least_violation() const {
+    std::vector<double> candidates{0};
+    for (const NuPoint& point : points_) {
+      for (const auto& variable : point.upper.variables)
+        candidates.push_back(std::abs(variable.y - point.g - (bias_ + tube_)));
+      for (const auto& variable : point.lower.variables)
+        candidates.push_back(std::abs(variable.y - point.g - (bias_ - tube_)));
+    }
+    std::ranges::sort(candidates);
+    const auto enough = std::ranges::partition_point(
+        candidates, [&](double violation) { return !violates_at_most(violation); });
+    return enough == candidates.end() ? infinity : *enough;
   }
 
   void finish() {
@@ -193,7 +233,7 @@ class NuExaminer {
     c.gap = c.primal - c.dual;
     const double sizes = std::abs(c.primal) + std::abs(c.dual);
     c.relative_gap = c.gap == 0 ? 0 : std::isfinite(sizes) ? 2 * c.gap / sizes : infinity;
-    c.kkt = std::max({0.0, rise[0] - fall[0], rise[1] - fall[1]});
+    c.kkt = has_choice_ ? least_violation() : std::max({0.0, rise[0] - fall[0], rise[1] - fall[1]});
     c.equality_residual = std::max(std::abs(sum_upper - half), std::abs(sum_lower - half));
     c.best_primal = c.primal;
     c.best_dual = c.dual;
@@ -209,6 +249,7 @@ class NuExaminer {
   std::map<Index, double> beta_;
   std::vector<NuPoint> points_;
   Examined result_;
+  bool has_choice_ = false;  ///< coefficients do not determine a and a*
   double squared_norm_ = 0, sum_squares_ = 0, prices_ = 0, loss_ = 0, price_at_stake_ = 0;
 };
 

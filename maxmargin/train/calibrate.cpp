@@ -79,7 +79,9 @@ struct Judged {
       // The cost is price times weight, that of its class included; of a hard margin it is infinite
       // and classes have no weights.
       const bool has_price = svc != nullptr && !svc->hard_margin;
-      weight.push_back(has_price ? example.cost / svc->cost : prepared.weight_of(example.row));
+      weight.push_back(has_price                             ? example.cost / svc->cost
+                       : std::holds_alternative<NuSvc>(task) ? example.cost
+                                                             : prepared.weight_of(example.row));
     }
   }
 };

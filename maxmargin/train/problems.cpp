@@ -47,6 +47,7 @@ std::vector<double> factors_of_classes(
 
 /// The price of a row of weight 1, and the loss, of each task that has classes.
 double price_of(const Svc& task) { return task.hard_margin ? infinity : task.cost; }
+double price_of(const NuSvc&) { return 1; }
 Loss loss_of(const Svc& task) {
   if (task.hard_margin && task.loss != MarginLoss::hinge)
     throw Error(Fault::usage, "a hard margin has no loss", "leave --loss or --hard-margin out");
@@ -64,6 +65,8 @@ Loss loss_of(const Svc& task) {
   }
   return Hinge{};
 }
+
+Loss loss_of(const NuSvc& task) { return NuMargin{task.nu}; }
 
 template <class Chosen>
 Bias bias_of(const Chosen& task) {
@@ -141,6 +144,7 @@ Loss loss_of(const Svr& task) {
   }
   return EpsilonInsensitive{};
 }
+Loss loss_of(const NuSvr& task) { return NuTube{task.nu}; }
 
 template <class Regression>
 Subproblems regression(const Dataset& data, const Regression& task) {

@@ -32,6 +32,20 @@ struct Svc {
       field("bias", &Svc::bias, "unpenalised, penalised (b^2/2) or none")};
 };
 
+/// nu-SVC: 1/2 |w|^2 - nu W rho + sum_i w_i max(0, rho - y_i f(x_i)), w_i = class weight * row
+/// weight, W their sum. The machine is divided by rho, so that its margin is at f = 1 and -1.
+struct NuSvc {
+  double nu = 0.5;
+  Multiclass multiclass = Multiclass::one_vs_one;
+  std::vector<std::pair<std::string, double>>
+      class_weights{};  ///< label name, factor of its weight
+  static constexpr std::string_view name = "nu-svc";
+  static constexpr std::string_view summary = "classification (nu-SVC)";
+  static constexpr Outcome outcome = Outcome::classes;
+  static constexpr auto fields = std::tuple{field(
+      "nu", &NuSvc::nu, "most margin errors and least support vectors, as a share", fraction)};
+};
+
 /// eps-SVR: 1/2 |w|^2 + sum_i C_i^- max(0, y_i - f - eps) + C_i^+ max(0, f - y_i - eps); or another
 /// loss in place of the tube.
 struct Svr {
@@ -59,6 +73,19 @@ struct Svr {
                  field("bias", &Svr::bias, "unpenalised, penalised (b^2/2) or none")};
 };
 
+/// nu-SVR: 1/2 |w|^2 + C (nu W eps + sum_i w_i max(0, |y_i - f(x_i)| - eps)), eps found on the way.
+struct NuSvr {
+  double cost = 1;
+  double nu = 0.5;
+  static constexpr std::string_view name = "nu-svr";
+  static constexpr std::string_view summary = "regression (nu-SVR)";
+  static constexpr Outcome outcome = Outcome::number;
+  static constexpr auto fields = std::tuple{
+      field("cost", &NuSvr::cost, "price C of an error beyond the tube", positive),
+      field("nu", &NuSvr::nu, "most rows beyond the tube and least support vectors, as a share",
+            fraction)};
+};
+
 /// One-class: 1/2 |w|^2 + sum_i w_i max(0, rho - g(x_i)) - nu W rho, W the sum of the weights; f =
 /// g - rho.
 struct OneClass {
@@ -70,7 +97,7 @@ struct OneClass {
       field("nu", &OneClass::nu, "share of the training rows that may be novel", fraction)};
 };
 
-using Task = std::variant<Svc, Svr, OneClass>;
+using Task = std::variant<Svc, NuSvc, Svr, NuSvr, OneClass>;
 
 inline Outcome outcome_of(const Task& task) {
   return std::visit([](const auto& chosen) { return chosen.outcome; }, task);

@@ -203,7 +203,8 @@ void set_width(const Loss& loss, Machine& machine) {
   machine.width = (margin ? second - first : first - second) / 2;
   if (!margin) return;
   // No margin within the rounding of f: the machine is that of an infinite cost.
-  if (!(machine.width > machine.certificate.rounding) && machine.ended == Ended::converged)
+  if (!(machine.width > machine.certificate.rounding) && machine.certificate.mercer &&
+      (machine.ended == Ended::converged || machine.ended == Ended::stalled))
     machine.ended = Ended::unbounded;
   if (!(machine.width > std::numeric_limits<double>::min())) return;
   machine.lambda[0] /= machine.width;
