@@ -3,7 +3,8 @@
 #   symbols.sh LIBRARY...
 set -euo pipefail
 exported() { nm -D --defined-only "$1" | awk '{print $3}' | sort; }
-theirs=$(ldconfig -p | awk '/libsvm\.so\.3 /{print $NF; exit}')
+# Reads to the end: leaving early would end the writer, and with it this script, by a signal.
+theirs=$(ldconfig -p | awk '/libsvm\.so\.3 / && !found {found = $NF} END {print found}')
 wanted=$(exported "$theirs" | grep -E '^(svm_|libsvm_)')
 for library in "$@"; do
   found=$(exported "$library")
