@@ -243,6 +243,8 @@ class SeparableInteriorPoint {
 
 std::vector<double> best_multipliers(const DualQp& qp, std::span<const double> q,
                                      std::vector<double> start) {
+  const auto smooth = [](const Block& block) { return block.entropy != Entropy::none; };
+  if (std::any_of(qp.block.begin(), qp.block.end(), smooth)) return start;
   std::vector<double> found = SeparableInteriorPoint(qp, q, start).solve();
   if (!std::all_of(found.begin(), found.end(), [](double x) { return std::isfinite(x); }))
     return start;

@@ -14,7 +14,8 @@ namespace maxmargin {
 /// for any few rows A. P is convex and piecewise quadratic in k dimensions, and minus the optimum
 /// of the separable problem min sum_v phi_v(t_v) + q_v t_v subject to A t = d, l <= t <= u, whose
 /// multipliers an interior point method finds in O(n k^2) an iteration. Never worse than `start`.
-/// Blocks without a bound and without curvature are not meant for it.
+/// Blocks without a bound and without curvature are not meant for it; where a block has an entropy
+/// `start` is returned.
 std::vector<double> best_multipliers(const DualQp& qp, std::span<const double> q,
                                      std::vector<double> start);
 

@@ -113,6 +113,8 @@ Choice choose_solver(const DualQp& qp, const Stop& stop, std::size_t memory_byte
                                            : std::to_string(qp.A.size()) + " equality rows");
   const Solver smo = with_budget(Smo{}, qp, stop, memory_bytes);
   if (!refusal(qp, smo)) return {smo, reason};
+  const Solver gauss_seidel = with_budget(GaussSeidel{}, qp, stop, memory_bytes);
+  if (!refusal(qp, gauss_seidel)) return {gauss_seidel, reason};
   const Solver primal_dual = with_budget(PrimalDual{}, qp, stop, memory_bytes);
   if (!refusal(qp, primal_dual)) return {primal_dual, reason};
   return {with_budget(InteriorPoint{}, qp, stop, memory_bytes),

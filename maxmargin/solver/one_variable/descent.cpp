@@ -4,8 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "maxmargin/solver/one_variable/set_steps.hpp"
-
 namespace maxmargin {
 namespace {
 
@@ -18,16 +16,27 @@ constexpr double least_curvature = 1e-12;
 
 }  // namespace
 
-Descent::Descent(const DualQp& qp, std::vector<double> a, Precision precision, Shared shared)
+Descent::Descent(const DualQp& qp, std::vector<double> a, Precision precision, Shared shared,
+                 std::vector<double> f)
     : lambda(qp.A.size(), 0.0),
       penalty(qp.A.size(), 0.0),
       qp_(qp),
+      precision_(precision),
       shared_(shared),
       a_(std::move(a)),
-      f_(qp.K->size(), 0.0),
+      f_(std::move(f)),
       slope_(qp.size(), 0.0),
       change_(qp.K->size(), 0.0) {
-  qp.K->multiply(qp.coefficients(a_), f_, precision, shared.threads);
+  if (f_.size() == qp.K->size()) {
+    refresh_residual();
+  } else {
+    f_.resize(qp.K->size());
+    refresh();
+  }
+}
+
+void Descent::refresh() {
+  qp_.K->multiply(qp_.coefficients(a_), f_, precision_, shared_.threads);
   refresh_residual();
 }
 
@@ -140,7 +149,7 @@ std::vector<float> Descent::kernel_of(const std::vector<Index>& set) const {
       out.push_back(row);
     }
   }
-  if (!missing.empty()) qp_.K->restrict_to(points)->rows(missing, 0, width, out, shared_.threads);
+  if (!missing.empty()) qp_.K->among(points, missing, out, shared_.threads);
 
   std::vector<std::size_t> place(set.size());  // several variables may share a point
   for (std::size_t k = 0; k < set.size(); ++k)
@@ -153,8 +162,7 @@ std::vector<float> Descent::kernel_of(const std::vector<Index>& set) const {
   return values;
 }
 
-Descent::Progress Descent::improve(double target, std::size_t most_steps) {
-  const std::vector<Index> set = choose_set();
+SetProblem Descent::problem_of(const std::vector<Index>& set) const {
   SetProblem problem(set.size());
   const std::vector<float> K = set.size() > 1 ? kernel_of(set) : std::vector<float>(1);
   const std::size_t rows = qp_.A.size();
@@ -181,12 +189,36 @@ Descent::Progress Descent::improve(double target, std::size_t most_steps) {
     problem.lower[i] = block.lower;
     problem.upper[i] = block.upper;
   }
-  Progress progress;
-  progress.steps = take_greedy_steps(problem, target, most_steps);
+  return problem;
+}
+
+Descent::Progress Descent::taken(const std::vector<Index>& set, const SetProblem& problem,
+                                 std::size_t steps) {
+  Progress progress{steps, 0};
   for (std::size_t i = 0; i < set.size(); ++i)
     progress.decrease -= (problem.a[i] - a_[set[i]]) * (slope_[set[i]] + problem.slope[i]) / 2;
-  if (progress.steps > 0) carry_over(set, {problem.a.data(), set.size()});
+  if (steps > 0) carry_over(set, {problem.a.data(), set.size()});
   return progress;
+}
+
+Descent::Progress Descent::improve(double target, std::size_t most_steps) {
+  const std::vector<Index> set = choose_set();
+  SetProblem problem = problem_of(set);
+  const std::size_t steps = take_greedy_steps(problem, target, most_steps);
+  return taken(set, problem, steps);
+}
+
+Descent::Progress Descent::pass(const std::vector<Index>& set, Pace pace) {
+  SetProblem problem = problem_of(set);
+  const std::size_t steps = take_ordered_steps(problem, pace);
+  return taken(set, problem, steps);
+}
+
+std::vector<Index> Descent::violators(double least) const {
+  std::vector<Index> result;
+  for (std::size_t v = 0; v < a_.size(); ++v)
+    if (violation(v) > least) result.push_back(static_cast<Index>(v));
+  return result;
 }
 
 void Descent::carry_over(const std::vector<Index>& set, std::span<const double> now) {

@@ -5,6 +5,7 @@
 
 #include "maxmargin/problem/dual_qp.hpp"
 #include "maxmargin/problem/row_cache.hpp"
+#include "maxmargin/solver/one_variable/set_steps.hpp"
 
 namespace maxmargin {
 
@@ -25,8 +26,10 @@ class Descent {
     const Threads& threads;
   };
 
-  /// `qp` and what is shared must outlive it. Starts from `a`, which lies within the bounds.
-  Descent(const DualQp& qp, std::vector<double> a, Precision precision, Shared shared);
+  /// `qp` and what is shared must outlive it. Starts from `a`, which lies within the bounds; `f`
+  /// are the products K beta there, where they are known.
+  Descent(const DualQp& qp, std::vector<double> a, Precision precision, Shared shared,
+          std::vector<double> f = {});
 
   std::vector<double> lambda, penalty;  ///< of each row; 0 at first
 
@@ -42,6 +45,12 @@ class Descent {
   };
   Progress improve(double target, std::size_t most_steps);
 
+  /// Each variable of a set once, in the order given.
+  Progress pass(const std::vector<Index>& set, Pace pace);
+
+  /// The variables with a violation above `least` at the last look(), in their order.
+  std::vector<Index> violators(double least) const;
+
   const std::vector<double>& a() const { return a_; }
   const std::vector<double>& f() const { return f_; }                ///< K beta at the points
   const std::vector<double>& residual() const { return residual_; }  ///< A a - d
@@ -53,6 +62,9 @@ class Descent {
     return a_[v] > qp_.block[v].lower && a_[v] < qp_.block[v].upper;
   }
 
+  /// Computes K beta anew: what many steps have added up in rounding is gone.
+  void refresh();
+
   /// The variables moved elsewhere, with the products K beta there.
   void place(std::vector<double> a, std::vector<double> f);
 
@@ -60,6 +72,8 @@ class Descent {
   Index worst() const;
   std::vector<Index> choose_set();
   void refresh_residual();
+  SetProblem problem_of(const std::vector<Index>& set) const;
+  Progress taken(const std::vector<Index>& set, const SetProblem& problem, std::size_t steps);
   std::vector<float> kernel_of(const std::vector<Index>& set) const;
   void carry_over(const std::vector<Index>& set, std::span<const double> now);
   RowCache::Wishes wishes(const std::vector<Index>& set, const std::vector<Index>& changed) const;
@@ -67,6 +81,7 @@ class Descent {
   double violation(std::size_t v) const;
 
   const DualQp& qp_;
+  Precision precision_;
   Shared shared_;
   std::vector<double> a_, f_, residual_, slope_;
   std::vector<Index> last_set_;

@@ -90,5 +90,22 @@ std::size_t take_greedy_steps(SetProblem& problem, double target, std::size_t mo
   return HWY_DYNAMIC_DISPATCH(iterate_greedily)(problem, target, most_steps);
 }
 
+std::size_t take_ordered_steps(SetProblem& problem, Pace pace) {
+  std::size_t steps = 0;
+  for (std::size_t i = 0; i < problem.size; ++i) {
+    const double length = pace.rate > 0 ? pace.rate : pace.relaxation / problem.diagonal[i];
+    const double to =
+        std::clamp(problem.a[i] - length * problem.slope[i], problem.lower[i], problem.upper[i]);
+    const double step = to - problem.a[i];
+    if (step == 0) continue;
+    problem.a[i] = to;
+    ++steps;
+    const float* row = problem.M.data() + i * problem.stride;
+    for (std::size_t k = 0; k < problem.size; ++k)
+      problem.slope[k] += step * static_cast<double>(row[k]);
+  }
+  return steps;
+}
+
 }  // namespace maxmargin
 #endif

@@ -25,4 +25,14 @@ struct SetProblem {
 /// steps. A variable without curvature and bound in its direction becomes infinite.
 std::size_t take_greedy_steps(SetProblem& problem, double target, std::size_t most_steps);
 
+/// How far a variable moves in a sweep: `relaxation` times the way to its best place, or `rate`
+/// times its derivative, whichever is not 0.
+struct Pace {
+  double relaxation = 0;
+  double rate = 0;
+};
+
+/// Moves each variable once, in order, within its bounds. Returns how many moved.
+std::size_t take_ordered_steps(SetProblem& problem, Pace pace);
+
 }  // namespace maxmargin

@@ -39,10 +39,6 @@ constexpr double settled_share = 0.05;
 // A hard margin below this share of the data's radius is none.
 constexpr double least_margin = 1e-6;
 
-bool is_hard(const Block& block) {
-  return block.curvature == 0 && (std::isinf(block.upper) || std::isinf(block.lower));
-}
-
 /// The curvature h_r = A_r'Q^-1 A_r of the dual function along each multiplier, by the systems
 /// Q gamma_r = -A_r: each is the minimum of 1/2 g'Qg + A_r'g without bounds.
 class HessianDiagonal {
@@ -122,10 +118,11 @@ class Method {
         set_size_(set_size(qp, options)),
         cache_(qp.K, options.cache_bytes, set_size_),
         shared_{cache_, set_size_, run.threads},
-        primal_(qp, run.start.empty() ? start(qp) : run.start, run.precision, shared_),
+        primal_(qp, run.start.empty() ? start(qp) : run.start, run.precision, shared_, run.start_f),
         bound_(qp.A.size(), 0.0),
         last_residual_(qp.A.size(), 0.0) {
-    hard_ = std::any_of(qp.block.begin(), qp.block.end(), is_hard);
+    hard_ = std::any_of(qp.block.begin(), qp.block.end(),
+                        [](const Block& block) { return block.is_hard(); });
     eps_p_ = options.primal_tolerance > 0 ? options.primal_tolerance : options.stop.kkt / 2;
     for (std::size_t r = 0; r < qp.A.size(); ++r)
       eps_d_.push_back(options.dual_tolerance > 0 ? options.dual_tolerance
@@ -140,7 +137,7 @@ class Method {
 
   Solution solve() {
     while (!ended_) iterate();
-    if (*ended_ != Ended::converged) end_feasibly();
+    if (lambda_.size() != qp_.A.size()) end_feasibly();
     Solution solution;
     solution.a = primal_.a();
     solution.lambda = std::move(lambda_);
@@ -275,6 +272,7 @@ class Method {
     best_primal_ = std::min(best_primal_, evaluation.primal);
     best_dual_ = std::max(best_dual_, evaluation.dual);
     last_gap_ = relative_gap(evaluation.dual + evaluation.gap, evaluation.dual);
+    last_kkt_ = evaluation.kkt;
     const bool gap_counts = qp_.K->definite() != Definite::no;
     if (!(evaluation.kkt <= options_.stop.kkt) ||
         (gap_counts && !(last_gap_ <= options_.stop.relative_gap)))
@@ -294,11 +292,13 @@ class Method {
     tolerance_ = eps_p_;
     least_violation_ = infinity;
     // Below the rounding of the derivatives themselves there is nothing to gain.
-    if (eps_p_ < 1e-15 * first_violation_) ended_ = Ended::stalled;
+    if (eps_p_ < 1e-15 * first_violation_) give_up();
   }
 
+  /// Float rows may not allow for a smaller gap: whether it is small enough is judged in double.
   void give_up() {
-    if (!ends_here()) ended_ = Ended::stalled;
+    if (ends_here()) return;
+    ended_ = last_kkt_ <= options_.stop.kkt ? Ended::converged : Ended::stalled;
   }
 
   struct Placed {
@@ -396,7 +396,8 @@ class Method {
   std::vector<double> bound_, last_residual_;
   double violation_ = infinity, first_violation_ = 0, least_violation_ = infinity;
   double objective_ = 0;
-  double best_primal_ = infinity, best_dual_ = -infinity, last_gap_ = infinity;
+  double best_primal_ = infinity, best_dual_ = -infinity, last_gap_ = infinity,
+         last_kkt_ = infinity;
   double last_report_ = 0;
   std::size_t steps_ = 0, idle_ = 0;
   double last_size_ = infinity, least_size_ = infinity;  // of the residuals, in units of eps_d
@@ -425,7 +426,8 @@ std::optional<Safeguard> safeguard_named(std::string_view name) {
 }
 
 std::optional<std::string> refuses(const DualQp& qp, const PrimalDual& options) {
-  if (qp.K->definite() == Definite::no) return "the kernel is not positive semi-definite";
+  if (qp.K->definite() == Definite::no && !qp.A.empty())
+    return "the kernel is not positive semi-definite";
   if (options.wait && !options.hessian) return "it cannot wait for an estimate it does not make";
   return std::nullopt;
 }

@@ -1,0 +1,79 @@
+// Solvers, their options and the kinds of bias from the command line.
+#include "tests/cli_program.hpp"
+
+namespace maxmargin::cli_test {
+namespace {
+
+using nlohmann::json;
+
+class CliSolver : public Program {
+ protected:
+  json train(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"train", "d", "-o", "m", "--gamma", "2"});
+    arguments.push_back("--json");
+    const Finished finished = run(arguments);
+    EXPECT_EQ(finished.code, 0) << finished.err;
+    return finished.out.empty() ? json() : finished.json();
+  }
+  void expect_refused(std::vector<std::string> arguments, const std::string& part) {
+    arguments.insert(arguments.begin(), {"train", "d", "-o", "m"});
+    const Finished finished = run(arguments);
+    EXPECT_EQ(finished.code, 2);
+    EXPECT_NE(finished.err.find(part), std::string::npos) << finished.err;
+  }
+};
+
+TEST_F(CliSolver, OptionsOfASolverAreTaken) {
+  write("d", two_classes(150, 0.1));
+  const double optimum =
+      train({"--solver", "smo", "--no-shrinking", "--working-set", "10"})["dual"];
+  for (const std::vector<std::string>& options : std::vector<std::vector<std::string>>{
+           {"--working-set", "1"},
+           {"--penalty", "10"},
+           {"--safeguard", "bounded", "--hessian"},
+           {"--safeguard", "none", "--hessian", "--wait"},
+           {"--primal-tolerance", "0.0001", "--dual-tolerance", "0.001"}}) {
+    std::vector<std::string> all = {"--solver", "primal-dual"};
+    all.insert(all.end(), options.begin(), options.end());
+    const json object = train(all);
+    EXPECT_EQ(object["solver"], "primal-dual");
+    EXPECT_EQ(object["reason"], "as asked for");
+    EXPECT_NEAR(object["dual"].get<double>(), optimum, 1e-3 * optimum);
+  }
+}
+
+TEST_F(CliSolver, OptionsThatHaveNoEffectAreRefused) {
+  write("d", two_classes(20, 0.1));
+  expect_refused({"--penalty", "2"}, "--penalty has no effect with --solver auto");
+  expect_refused({"--solver", "smo", "--penalty", "2"}, "--penalty has no effect with solver smo");
+  expect_refused({"--solver", "primal-dual", "--penalty", "0"}, "greater than 0");
+  expect_refused({"--solver", "primal-dual", "--safeguard", "augment"}, "did you mean 'augmented'");
+  expect_refused({"--solver", "sor", "--bias", "none", "--relaxation", "2"}, "less than 2");
+}
+
+TEST_F(CliSolver, ThreeKindsOfBias) {
+  write("d", two_classes(150, 0.1));
+  const double free = train({"--bias", "unpenalised"})["dual"];
+  const json penalised = train({"--bias", "penalised"});
+  EXPECT_EQ(penalised["solver"], "gauss-seidel");
+  EXPECT_EQ(run({"verify", "m", "d"}).code, 0);
+  const json none = train({"--bias", "none", "--solver", "sor", "--relaxation", "1.2"});
+  EXPECT_EQ(run({"verify", "m", "d"}).code, 0);
+  EXPECT_EQ(run({"inspect", "m", "--json"}).json()["machines"][0]["bias"], 0);
+  // Whatever a bias costs makes the optimum no smaller; leaving it out costs most.
+  EXPECT_LE(free, penalised["primal"].get<double>());
+  EXPECT_LE(penalised["dual"].get<double>(), none["primal"].get<double>());
+  EXPECT_NEAR(train({"--bias", "none", "--solver", "adatron"})["dual"].get<double>(),
+              none["dual"].get<double>(), 1e-3 * free);
+}
+
+TEST_F(CliSolver, ABiasThatCannotBeChosenIsRefused) {
+  write("d", two_classes(20, 0.1));
+  expect_refused({"--bias", "penalized"}, "did you mean 'penalised'");
+  expect_refused({"--task", "one-class", "--bias", "none"},
+                 "--bias has no effect with task one-class");
+  expect_refused({"--solver", "sor"}, "it takes no equality row");
+}
+
+}  // namespace
+}  // namespace maxmargin::cli_test
