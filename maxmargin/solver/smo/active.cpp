@@ -79,14 +79,14 @@ std::vector<Candidate> worst_of(const Side& side, std::span<const Index> id, std
 
 }  // namespace
 
-Active::Active(const DualQp& qp, std::span<const double> a)
+Active::Active(const DualQp& qp, const RowKinds& kinds, std::span<const double> a)
     : K(qp.K),
       point_id(qp.K->size()),
       id(qp.size()),
       point(qp.row),
       row(qp.size(), 0),
       f(qp.K->size(), 0.0),
-      rows_(qp.A.size()) {
+      rows_(kinds.pair.size()) {
   std::iota(point_id.begin(), point_id.end(), Index{0});
   std::iota(id.begin(), id.end(), Index{0});
   for (auto* values : {&beta, &lower, &upper, &linear, &curvature}) values->resize(qp.size());
@@ -97,8 +97,8 @@ Active::Active(const DualQp& qp, std::span<const double> a)
     upper[v] = block.sign > 0 ? block.upper : -block.lower;
     linear[v] = block.sign * block.linear;
     curvature[v] = block.curvature;
-    for (std::size_t r = 0; r < qp.A.size(); ++r)
-      if (qp.A[r][v] != 0) row[v] = static_cast<Index>(r);
+    for (std::size_t r = 0; r < rows_; ++r)
+      if (qp.A[kinds.pair[r]][v] != 0) row[v] = static_cast<Index>(r);
   }
 }
 

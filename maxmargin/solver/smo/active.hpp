@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "maxmargin/problem/dual_qp.hpp"
+#include "maxmargin/solver/smo/coupling.hpp"
 
 namespace maxmargin {
 
@@ -16,12 +17,12 @@ struct Active {
   std::vector<Index> point_id;         ///< their numbers in the whole problem, increasing
   std::vector<Index> id;               ///< the variables' numbers in the whole problem
   std::vector<Index> point;            ///< of each variable, in K
-  std::vector<Index> row;              ///< of each variable: the equality row it stands in
+  std::vector<Index> row;              ///< of each variable: the pair row it stands in
   std::vector<double> beta, lower, upper, linear, curvature;
   std::vector<double> f;  ///< K beta, over all of beta, at the points of K
 
-  /// All of a problem whose equality rows have no variable in common; `f` is not yet filled.
-  Active(const DualQp& qp, std::span<const double> a);
+  /// All of a problem; `f` is not yet filled.
+  Active(const DualQp& qp, const RowKinds& kinds, std::span<const double> a);
   /// A working set of another one, without a K: every variable has a point of its own, in their
   /// order. What lies outside of the set does not move.
   Active(const Active& whole, std::span<const Index> set);
@@ -34,13 +35,13 @@ struct Active {
   /// Minus the derivative of the objective; where it is higher beta wants to grow more.
   double level(std::size_t v) const { return -(f[point[v]] + linear[v] + curvature[v] * beta[v]); }
 
-  /// Of one equality row: the highest level that can grow and the lowest that can fall; at the
+  /// Of one pair row: the highest level that can grow and the lowest that can fall; at the
   /// optimum no higher than it.
   struct Range {
     double highest = -infinity, lowest = infinity;
     double violation() const { return highest - lowest; }
   };
-  /// Of every equality row.
+  /// Of every pair row.
   struct Levels {
     std::vector<Range> row;
     double violation() const;

@@ -11,12 +11,24 @@ namespace {
 // Added to the diagonal, relative to its largest entry: the rounding of float kernel values may
 // take that much from it.
 constexpr double ridge = 1e-7;
+// A direction that keeps an equality row to no better than this, relative to its length, is none.
+constexpr double least_agreement = 1e-6;
 
 /// The free variables and their kernel values, by their places in the list.
 class FreeProblem {
  public:
-  FreeProblem(const Active& active, std::span<const Index> free, const Threads& threads)
-      : active_(active), free_(free.begin(), free.end()), threads_(threads), factor_(free.size()) {
+  FreeProblem(const Active& active, const Coupling& coupling, std::span<const Index> free,
+              const Threads& threads)
+      : active_(active),
+        coupling_(coupling),
+        free_(free.begin(), free.end()),
+        threads_(threads),
+        factor_(free.size()),
+        rows_(active.rows() + coupling.rows()),
+        lack_(rows_, 0.0),
+        shift_(rows_, 0.0) {
+    for (std::size_t r = 0; r < coupling.rows(); ++r)
+      lack_[active.rows() + r] = -coupling.residual()[r];
     const std::size_t size = free_.size();
     K_.resize(size * size);
     std::vector<Index> points(size), all(size);
@@ -56,6 +68,7 @@ class FreeProblem {
   NewtonMove result() const {
     NewtonMove move;
     move.whole = whole_;
+    move.shift.assign(shift_.begin() + static_cast<std::ptrdiff_t>(active_.rows()), shift_.end());
     for (std::size_t k = 0; k < free_.size(); ++k) {
       const double change = beta_[k] - active_.beta[free_[k]];
       if (change == 0) continue;
@@ -72,7 +85,7 @@ class FreeProblem {
 
   /// The direction to the minimum over the remaining variables; false if their matrix has none.
   bool solve() {
-    const std::size_t size = remaining_.size(), rows = active_.rows();
+    const std::size_t size = remaining_.size();
     SymmetricMatrix& matrix = factor_.matrix();
     matrix.shrink_to(size);
     double largest = 0;
@@ -86,29 +99,58 @@ class FreeProblem {
     });
     if (factor_.cholesky(threads_) != Factor::Outcome::done) return false;
     // The unconstrained solution, and one for each equality row.
-    std::vector<double> sides(size * (rows + 1), 0.0);
+    std::vector<double> sides(size * (rows_ + 1), 0.0);
     for (std::size_t k = 0; k < size; ++k) {
       sides[k] = level_[remaining_[k]];
-      sides[size * (1 + active_.row[free_[remaining_[k]]]) + k] = 1;
+      for (std::size_t r = 0; r < rows_; ++r) sides[size * (1 + r) + k] = entry(r, k);
     }
-    factor_.solve(sides.data(), rows + 1, threads_);
-    std::vector<double> small(rows * rows, 0.0), numbers(rows, 0.0);
-    for (std::size_t k = 0; k < size; ++k) {
-      const std::size_t r = active_.row[free_[remaining_[k]]];
-      numbers[r] += sides[k];
-      for (std::size_t other = 0; other < rows; ++other)
-        small[r * rows + other] += sides[size * (1 + other) + k];
+    factor_.solve(sides.data(), rows_ + 1, threads_);
+    std::vector<double> small(rows_ * rows_, 0.0);
+    numbers_.assign(rows_, 0.0);
+    for (std::size_t r = 0; r < rows_; ++r) {
+      numbers_[r] = across(r, sides.data(), size) - lack_[r];
+      for (std::size_t other = 0; other < rows_; ++other)
+        small[r * rows_ + other] = across(r, sides.data() + size * (1 + other), size);
     }
-    solve_small(small, numbers);
+    solve_small(small, numbers_);
     direction_.assign(sides.begin(), sides.begin() + static_cast<std::ptrdiff_t>(size));
-    for (std::size_t r = 0; r < rows; ++r)
+    for (std::size_t r = 0; r < rows_; ++r)
       for (std::size_t k = 0; k < size; ++k)
-        direction_[k] -= numbers[r] * sides[size * (1 + r) + k];
-    return std::all_of(direction_.begin(), direction_.end(),
-                       [](double value) { return std::isfinite(value); });
+        direction_[k] -= numbers_[r] * sides[size * (1 + r) + k];
+    return is_sound();
+  }
+
+  /// The entry of an equality row for one of the remaining variables.
+  double entry(std::size_t r, std::size_t k) const {
+    const Index v = free_[remaining_[k]];
+    if (r < active_.rows()) return active_.row[v] == r ? 1 : 0;
+    return coupling_.entries(active_.id[v])[r - active_.rows()];
+  }
+
+  double across(std::size_t r, const double* values, std::size_t size) const {
+    double sum = 0;
+    for (std::size_t k = 0; k < size; ++k) sum += entry(r, k) * values[k];
+    return sum;
+  }
+
+  /// Too few free variables, or a matrix that is as good as singular, give directions that do not
+  /// keep the rows.
+  bool is_sound() const {
+    double length = 0;
+    for (const double value : direction_) length += std::abs(value);
+    if (!std::isfinite(length)) return false;
+    for (std::size_t r = 0; r < rows_; ++r) {
+      const double off = across(r, direction_.data(), direction_.size()) - lack_[r];
+      if (std::abs(off) > least_agreement * length) return false;
+    }
+    return true;
   }
 
   void move(double length) {
+    for (std::size_t r = 0; r < rows_; ++r) {
+      lack_[r] *= 1 - length;
+      shift_[r] += length * (numbers_[r] - shift_[r]);
+    }
     for (std::size_t k = 0; k < remaining_.size(); ++k) {
       const std::size_t place = remaining_[k], v = free_[place];
       const double wish = beta_[place] + length * direction_[k];
@@ -138,9 +180,14 @@ class FreeProblem {
   }
 
   const Active& active_;
+  const Coupling& coupling_;
   std::vector<Index> free_;
   const Threads& threads_;
   Factor factor_;
+  std::size_t rows_;           // pair rows, then coupled ones
+  std::vector<double> lack_;   // what the rows still lack
+  std::vector<double> shift_;  // of their multipliers so far
+  std::vector<double> numbers_;
   std::vector<float> K_;
   std::vector<double> beta_, level_, direction_;
   std::vector<std::size_t> remaining_;
@@ -149,13 +196,13 @@ class FreeProblem {
 
 }  // namespace
 
-NewtonMove newton_move(const Active& active, std::span<const Index> free, int most_steps,
-                       const Threads& threads) {
+NewtonMove newton_move(const Active& active, const Coupling& coupling, std::span<const Index> free,
+                       int most_steps, const Threads& threads) {
   std::vector<Index> points;
   for (const Index v : free) points.push_back(active.point[v]);
   std::sort(points.begin(), points.end());
   if (std::adjacent_find(points.begin(), points.end()) != points.end()) return {};
-  FreeProblem problem(active, free, threads);
+  FreeProblem problem(active, coupling, free, threads);
   for (int k = 0; k < most_steps; ++k)
     if (!problem.step()) break;
   return problem.result();

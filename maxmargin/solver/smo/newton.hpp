@@ -12,16 +12,18 @@ namespace maxmargin {
 struct NewtonMove {
   std::vector<Index> variables;  ///< those that moved
   std::vector<double> change;    ///< of their beta
+  std::vector<double> shift;     ///< of the multipliers of the coupled rows
   bool whole = false;            ///< the last step was not cut short by a bound
 };
 
-/// Minimises the objective over the free variables alone, with every equality row kept: solves
-/// (K_FF + D) d = F_F - (one number for each row), goes as far as the bounds allow, fixes what has
-/// reached one and goes on with the rest, `most_steps` times at most. `active` is left as it is.
+/// Minimises the objective over the free variables alone, with every pair row kept and the residual
+/// of the coupled rows removed: solves (K_FF + D) d = F_F - E' nu with E d = what the rows E lack,
+/// goes as far as the bounds allow, fixes what has reached one and goes on with the rest,
+/// `most_steps` times at most. `active` is left as it is.
 /// Close to the optimum the free variables no longer change, and one such step is as good as any
 /// number of pairs. O(free^3) for each step; no move if the free variables share points or their
 /// matrix is not definite.
-NewtonMove newton_move(const Active& active, std::span<const Index> free, int most_steps,
-                       const Threads& threads);
+NewtonMove newton_move(const Active& active, const Coupling& coupling, std::span<const Index> free,
+                       int most_steps, const Threads& threads);
 
 }  // namespace maxmargin

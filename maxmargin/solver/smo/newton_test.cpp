@@ -60,12 +60,12 @@ TEST_P(Newton, MinimisesOverTheFreeVariables) {
   const Threads threads(2);
   for (const double upper : {100.0, 4.0, 1.0}) {
     const Made made(60, GetParam(), upper, 1);
-    Active active(made.qp, made.a);
+    Active active(made.qp, sort_rows(made.qp), made.a);
     made.qp.K->multiply(active.beta, active.f, Precision::fast, threads);
     const Judged before = judged(active, active.f);
     std::vector<Index> free;
     for (Index v = 0; v < 60; ++v) free.push_back(v);
-    const NewtonMove move = newton_move(active, free, 60, threads);
+    const NewtonMove move = newton_move(active, {}, free, 60, threads);
     ASSERT_FALSE(move.variables.empty());
     EXPECT_TRUE(move.whole);
     for (std::size_t k = 0; k < move.variables.size(); ++k)
@@ -96,9 +96,9 @@ TEST_P(Newton, MinimisesOverTheFreeVariables) {
 TEST(NewtonMove, LeavesSharedPointsAlone) {
   Made made(10, 1, 1, 2);
   made.qp.row[1] = 0;
-  const Active active(made.qp, made.a);
+  const Active active(made.qp, sort_rows(made.qp), made.a);
   const std::vector<Index> free{0, 1, 2};
-  EXPECT_TRUE(newton_move(active, free, 3, Threads(1)).variables.empty());
+  EXPECT_TRUE(newton_move(active, {}, free, 3, Threads(1)).variables.empty());
 }
 
 }  // namespace

@@ -7,10 +7,12 @@
 
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/problem/evaluate.hpp"
+#include "maxmargin/problem/feasible.hpp"
 #include "maxmargin/problem/row_cache.hpp"
 #include "maxmargin/solver/smo/active.hpp"
 #include "maxmargin/solver/smo/newton.hpp"
 #include "maxmargin/solver/smo/set_solver.hpp"
+#include "maxmargin/solver/smo/set_values.hpp"
 
 namespace maxmargin {
 namespace {
@@ -23,7 +25,6 @@ constexpr std::size_t first_set = 512;  // variables in it
 // Outer iterations between two looks at what could be left out, and how much it must be.
 constexpr std::size_t iterations_between_shrinks = 10;
 constexpr double worth_shrinking = 0.7;
-constexpr double gathering_cost = 3;  // nanoseconds
 // Values that are computed about as fast as memory for them is had.
 constexpr double cheap_value = 1.5;  // nanoseconds
 // Values that are computed about as fast as they are read.
@@ -37,21 +38,12 @@ constexpr double factoring_cost = 0.02;
 constexpr double step_cost = 1;
 // So many times all variables could have had their turn, and there was no progress: stalled.
 constexpr std::size_t patience = 20;
+// The multipliers of coupled rows move on when the violation is this share of what they move by.
+constexpr double coupling_share = 0.5;
+// Equality rows hold when they do to this, relative to their terms.
+constexpr double equality_rounding = 1e-12;
 // A hard margin below this share of the data's radius is none.
 constexpr double least_margin = 1e-6;
-
-/// The entries of an equality row are the signs of its variables times this; 0: they are not, or
-/// the row is empty.
-double entry_scale(const DualQp& qp, std::size_t row) {
-  double scale = 0;
-  for (std::size_t v = 0; v < qp.size(); ++v) {
-    const double here = qp.A[row][v] * qp.block[v].sign;
-    if (here == 0) continue;
-    if (scale != 0 && here != scale) return 0;
-    scale = here;
-  }
-  return scale;
-}
 
 /// The most variables in a working set: no more than there is room for rows in the cache.
 std::size_t largest_set(const DualQp& qp, const Smo& options) {
@@ -67,12 +59,13 @@ std::size_t least_set(const DualQp& qp) {
   return std::clamp<std::size_t>(2 * root, 64, first_set);
 }
 
-/// A point within the bounds with A a = d: zero where possible, then from the first variable on.
-std::vector<double> feasible_start(const DualQp& qp) {
+/// A point within the bounds that keeps the pair rows: zero where possible, then from the first
+/// variable on.
+std::vector<double> first_point(const DualQp& qp, const RowKinds& kinds) {
   std::vector<double> a(qp.size());
   for (std::size_t v = 0; v < qp.size(); ++v)
     a[v] = std::clamp(0.0, qp.block[v].lower, qp.block[v].upper);
-  for (std::size_t r = 0; r < qp.A.size(); ++r) {
+  for (const std::size_t r : kinds.pair) {
     double rest = qp.d[r];
     for (std::size_t v = 0; v < qp.size(); ++v) rest -= qp.A[r][v] * a[v];
     for (std::size_t v = 0; v < qp.size() && rest != 0; ++v) {
@@ -93,7 +86,9 @@ class Outer {
       : qp_(qp),
         options_(options),
         run_(run),
-        active_(qp, run.start.empty() ? feasible_start(qp) : run.start),
+        kinds_(sort_rows(qp)),
+        coupling_(qp, kinds_),
+        active_(qp, kinds_, run.start.empty() ? first_point(qp, kinds_) : run.start),
         largest_set_(largest_set(qp, options)),
         least_set_(std::min(least_set(qp), largest_set_)),
         set_size_(std::min(first_set, largest_set_)),
@@ -108,6 +103,7 @@ class Outer {
     }
     active_.f = full_f_;
     change_.assign(qp.K->size(), 0.0);
+    coupling_.measure(beta_);
     hard_ = std::any_of(qp.block.begin(), qp.block.end(), [](const Block& block) {
       return block.curvature == 0 && (std::isinf(block.upper) || std::isinf(block.lower));
     });
@@ -119,17 +115,12 @@ class Outer {
   Solution solve() {
     while (!ended_) iterate();
     restore();
+    if (*ended_ != Ended::converged) keep_all_rows();
     Solution solution;
     solution.ended = *ended_;
     solution.iterations = steps_;
-    solution.a.resize(qp_.size());
-    for (std::size_t v = 0; v < qp_.size(); ++v) solution.a[v] = qp_.block[v].sign * beta_[v];
-    const Active::Levels levels = active_.levels(run_.threads);
-    for (std::size_t r = 0; r < qp_.A.size(); ++r) {
-      const Active::Range& range = levels.row[r];
-      const double middle = (range.highest + range.lowest) / 2 / entry_scale(qp_, r);
-      solution.lambda.push_back(std::isfinite(middle) ? middle : 0);
-    }
+    solution.a = variables();
+    solution.lambda = multipliers(active_.levels(run_.threads));
     solution.best_primal = best_primal_;
     solution.best_dual = best_dual_;
     return solution;
@@ -139,7 +130,8 @@ class Outer {
   void iterate() {
     const Active::Levels levels = active_.levels(run_.threads);
     if (first_violation_ == 0) first_violation_ = std::max(levels.violation(), goal_);
-    if (levels.violation() <= goal_) return settle();
+    if (levels.violation() <= std::max(goal_, coupling_share * coupling_.pending()))
+      return settle(levels);
     if (!within_limits(levels)) return;
     if (options_.shrinking && shrinking_pays() && ++since_shrink_ >= iterations_between_shrinks)
       shrink(levels);
@@ -166,12 +158,15 @@ class Outer {
   }
 
   /// The active problem is solved to the goal: is the whole one, and is the gap small enough?
-  void settle() {
+  void settle(const Active::Levels& levels) {
     if (is_shrunk()) return restore();
-    const Evaluation evaluation = evaluate_now();
+    if (!coupling_.empty() && !keeps_all_rows()) return couple(levels);
+    const Evaluation evaluation = evaluate_now(multipliers(levels));
     const bool gap_counts = qp_.K->definite() != Definite::no;
     const double gap = relative_gap(evaluation.dual + evaluation.gap, evaluation.dual);
-    if (!gap_counts || gap <= options_.stop.relative_gap) {
+    // Multipliers that make the gap smallest are not those that make the violation smallest.
+    const bool settled = coupling_.empty() || evaluation.kkt <= options_.stop.kkt;
+    if (settled && (!gap_counts || gap <= options_.stop.relative_gap)) {
       ended_ = Ended::converged;
       return;
     }
@@ -186,21 +181,22 @@ class Outer {
   }
 
   /// Close to the optimum: all free variables at once, where there are not too many.
-  void newton() {
+  bool newton() {
     std::vector<Index> free;
     for (std::size_t v = 0; v < active_.size(); ++v)
       if (active_.is_free(v)) free.push_back(static_cast<Index>(v));
     const std::size_t bytes = free.size() * free.size() * (sizeof(float) + sizeof(double));
-    if (free.size() < 2 || bytes > options_.cache_bytes) return;
+    if (free.size() < 2 || bytes > options_.cache_bytes) return false;
     // Not by the clock: the same input takes the same path.
     const double size = static_cast<double>(free.size());
     const double cost = size * size * size * factoring_cost;
     const double worth = newton_share * work_;
-    if (cost > worth) return;
+    if (cost > worth) return false;
     const int steps = static_cast<int>(std::min(worth / cost, most_newton_steps));
     work_ += cost * steps;
-    const NewtonMove move = newton_move(active_, free, steps, run_.threads);
-    if (move.variables.empty()) return;
+    const NewtonMove move = newton_move(active_, coupling_, free, steps, run_.threads);
+    if (move.variables.empty()) return false;
+    coupling_.shift(move.shift);
     std::vector<Index> points;
     for (std::size_t k = 0; k < move.variables.size(); ++k) {
       const Index v = move.variables[k];
@@ -210,7 +206,12 @@ class Outer {
       points.push_back(active_.point[v]);
     }
     active_.K->add_product(points, move.change, active_.f, run_.threads);
+    if (!coupling_.empty()) {
+      coupling_.measure(active_.beta);
+      pull();
+    }
     chooser_.forget();
+    return true;
   }
 
   bool within_limits(const Active::Levels& levels) {
@@ -235,7 +236,7 @@ class Outer {
     progress.size = qp_.size();
     progress.seconds = seconds;
     if (!is_shrunk()) {
-      const Evaluation evaluation = evaluate_now();
+      const Evaluation evaluation = evaluate_now(multipliers(levels));
       last_gap_ = relative_gap(best_primal_, evaluation.dual);
     }
     progress.primal = best_primal_;
@@ -257,11 +258,9 @@ class Outer {
     }
   }
 
-  Evaluation evaluate_now() {
+  Evaluation evaluate_now(const std::vector<double>& lambda) {
     keep_beta();
-    std::vector<double> a(qp_.size());
-    for (std::size_t v = 0; v < qp_.size(); ++v) a[v] = qp_.block[v].sign * beta_[v];
-    Evaluation evaluation = evaluate(qp_, a, active_.f, {});
+    Evaluation evaluation = evaluate(qp_, variables(), active_.f, lambda);
     best_primal_ = std::min(best_primal_, evaluation.primal);
     best_dual_ = std::max(best_dual_, evaluation.dual);
     return evaluation;
@@ -280,10 +279,10 @@ class Outer {
   /// Solves the problem of the working set and carries the change over; returns the decrease. Whole
   /// rows are needed only of the points that changed.
   double improve(const std::vector<Index>& set, const Active::Levels& levels) {
-    fill_kernel(set);
+    const SetKernel& kernel = set_values_.fill(active_, coupling_, set, cache_, run_.threads);
     Active part(active_, set);
     const double target = std::max(inner_share * levels.violation(), goal_ / 2);
-    const std::size_t steps = set_solver_.solve(part, set_kernel_, target);
+    const std::size_t steps = set_solver_.solve(part, kernel, target);
     steps_ += steps;
 
     double decrease = 0;
@@ -295,9 +294,11 @@ class Outer {
       decrease += moved * (active_.level(set[k]) + part.level(k)) / 2;
       active_.beta[set[k]] = part.beta[k];
       change_[active_.point[set[k]]] += moved;
+      coupling_.move(active_.id[set[k]], moved);
       changed.push_back(active_.point[set[k]]);
       ++moved_variables;
     }
+    pull();
     adapt_set_size(set.size(), moved_variables, steps);
     std::sort(changed.begin(), changed.end());
     changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
@@ -318,53 +319,6 @@ class Outer {
       set_size_ = std::min(2 * set_size_, largest_set_);
     else if (4 * moved < size)
       set_size_ = std::max(set_size_ / 2, least_set_);
-  }
-
-  /// The kernel values over the working set, from cached rows or computed.
-  void fill_kernel(const std::vector<Index>& set) {
-    std::vector<Index> points;  // in increasing order, without repetition
-    for (const Index v : set) points.push_back(active_.point[v]);
-    std::sort(points.begin(), points.end());
-    points.erase(std::unique(points.begin(), points.end()), points.end());
-    const std::size_t width = points.size();
-    set_kernel_.resize(set.size());
-    // Without shared points the variables of one row stand in the order of their points.
-    const bool direct = width == set.size() && active_.rows() == 1;
-    if (!direct) point_kernel_.resize(width);
-    SetKernel& values = direct ? set_kernel_ : point_kernel_;
-
-    // Picking values out of many long rows takes about as long as computing simple ones.
-    const bool cheap = active_.K->value_cost() < gathering_cost;
-    std::vector<Index> missing;
-    std::vector<float*> out;
-    std::vector<char> computed(width, false);
-    for (std::size_t p = 0; p < width; ++p)
-      if (cheap || !cache_.holds(points[p])) {
-        missing.push_back(static_cast<Index>(p));
-        out.push_back(values.row(p));
-        computed[p] = true;
-      }
-    if (!missing.empty()) active_.K->among(points, missing, out, run_.threads);
-    run_.threads.split(width, 64, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t p = begin; p < end; ++p)
-        if (!computed[p]) cache_.pick(points[p], points, values.row(p));
-    });
-    if (!direct) spread(set, points);
-  }
-
-  /// From values over points to values over variables.
-  void spread(const std::vector<Index>& set, const std::vector<Index>& points) {
-    std::vector<std::size_t> number(set.size());
-    for (std::size_t k = 0; k < set.size(); ++k)
-      number[k] = static_cast<std::size_t>(
-          std::lower_bound(points.begin(), points.end(), active_.point[set[k]]) - points.begin());
-    run_.threads.split(set.size(), 64, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t k = begin; k < end; ++k) {
-        const float* from = point_kernel_.row(number[k]);
-        float* to = set_kernel_.row(k);
-        for (std::size_t i = 0; i < set.size(); ++i) to[i] = from[number[i]];
-      }
-    });
   }
 
   /// Rows of points that have come to a bound are mostly not needed again; if they are, and cheap,
@@ -393,6 +347,84 @@ class Outer {
     for (std::size_t v = 0; v < active_.size(); ++v)
       if (active_.is_free(v)) result[active_.point[v]] = true;
     return result;
+  }
+
+  /// The multipliers of all equality rows: that of a pair row is in the middle of its levels.
+  std::vector<double> multipliers(const Active::Levels& levels) const {
+    std::vector<double> pair;
+    for (const Active::Range& range : levels.row) {
+      const double middle = (range.highest + range.lowest) / 2;
+      pair.push_back(std::isfinite(middle) ? middle : 0);
+    }
+    return coupling_.multipliers(kinds_, pair);
+  }
+
+  /// `a` from beta_.
+  std::vector<double> variables() const {
+    std::vector<double> a(qp_.size());
+    for (std::size_t v = 0; v < qp_.size(); ++v) a[v] = qp_.block[v].sign * beta_[v];
+    return a;
+  }
+
+  /// The coupled rows pull at the variables by a linear term.
+  void pull() {
+    if (coupling_.empty()) return;
+    run_.threads.split(active_.size(), 8192, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t v = begin; v < end; ++v) {
+        const Block& block = qp_.block[active_.id[v]];
+        active_.linear[v] = block.sign * block.linear + coupling_.slope(active_.id[v]);
+      }
+    });
+  }
+
+  bool keeps_all_rows() {
+    keep_beta();
+    return equality_defect(qp_, variables()) <= equality_rounding;
+  }
+
+  /// The problem is solved well enough for the present multipliers of the coupled rows. Where the
+  /// rows almost hold, the nearest point does where they hold; else the multipliers move on.
+  void couple(const Active::Levels& levels) {
+    if (!within_limits(levels)) return;
+    if (coupling_.is_stuck()) {
+      ended_ = Ended::stalled;
+      return;
+    }
+    if (levels.violation() <= goal_ && coupling_.largest_residual() * largest_diagonal() <= goal_ &&
+        keep_all_rows())
+      return;
+    if (newton()) return;
+    coupling_.update();
+    pull();
+  }
+
+  /// Goes to the nearest point where all equality rows hold; false if there is none.
+  bool keep_all_rows() {
+    if (coupling_.empty() || keeps_all_rows()) return false;
+    const auto found = nearest_feasible(qp_, variables());
+    if (!found) return false;
+    const std::vector<double> before = point_coefficients();
+    for (std::size_t v = 0; v < qp_.size(); ++v) beta_[v] = qp_.block[v].sign * (*found)[v];
+    const std::vector<double> now = point_coefficients();
+    std::vector<Index> points;
+    std::vector<double> change;
+    for (std::size_t p = 0; p < now.size(); ++p)
+      if (now[p] != before[p]) {
+        points.push_back(static_cast<Index>(p));
+        change.push_back(now[p] - before[p]);
+      }
+    qp_.K->add_product(points, change, active_.f, run_.threads);
+    active_.beta = beta_;
+    coupling_.update();
+    coupling_.measure(beta_);
+    pull();
+    chooser_.forget();
+    return true;
+  }
+
+  double largest_diagonal() const {
+    const auto diagonal = qp_.K->diagonal();
+    return *std::max_element(diagonal.begin(), diagonal.end());
   }
 
   bool is_shrunk() const { return active_.size() < qp_.size(); }
@@ -441,10 +473,10 @@ class Outer {
     qp_.K->multiply(difference, product, Precision::fast, run_.threads);
     for (std::size_t p = 0; p < now.size(); ++p) full_f_[p] += product[p];
     full_coefficients_ = std::move(now);
-    std::vector<double> a(qp_.size());
-    for (std::size_t v = 0; v < qp_.size(); ++v) a[v] = qp_.block[v].sign * beta_[v];
-    active_ = Active(qp_, a);
+    active_ = Active(qp_, kinds_, variables());
     active_.f = full_f_;
+    coupling_.measure(beta_);
+    pull();
     cache_ = RowCache(qp_.K, options_.cache_bytes, largest_set_);
     chooser_.forget();
   }
@@ -477,6 +509,8 @@ class Outer {
   const Smo& options_;
   const Run& run_;
   Stopwatch clock_;
+  RowKinds kinds_;
+  Coupling coupling_;
   Active active_;
   std::size_t largest_set_, least_set_;
   std::size_t set_size_;
@@ -485,7 +519,7 @@ class Outer {
   std::vector<double> full_f_, full_coefficients_;
   SetChooser chooser_;
   SetSolver set_solver_;
-  SetKernel set_kernel_, point_kernel_;
+  SetValues set_values_;
   std::vector<double> change_;  // of each point's coefficient, zero between iterations
   std::optional<Ended> ended_;
   bool hard_;         // some variable has no bound and no curvature
@@ -504,18 +538,7 @@ class Outer {
 
 }  // namespace
 
-std::optional<std::string> refuses(const DualQp& qp, const Smo&) {
-  if (qp.A.empty()) return "it needs an equality row";
-  for (std::size_t r = 0; r < qp.A.size(); ++r)
-    if (entry_scale(qp, r) == 0)
-      return "the entries of an equality row must be the signs of its variables";
-  for (std::size_t v = 0; v < qp.size(); ++v) {
-    const auto rows =
-        std::count_if(qp.A.begin(), qp.A.end(), [&](const auto& row) { return row[v] != 0; });
-    if (rows != 1) return "every variable must stand in exactly one equality row";
-  }
-  return std::nullopt;
-}
+std::optional<std::string> refuses(const DualQp& qp, const Smo&) { return sort_rows(qp).refusal; }
 
 Solution run(const DualQp& qp, const Smo& options, const Run& run) {
   return Outer(qp, options, run).solve();

@@ -21,7 +21,7 @@ struct Smo {
 
   static constexpr std::string_view name = "smo";
   static constexpr std::string_view summary =
-      "pairs of variables chosen by second order in working sets; disjoint equality rows";
+      "pairs of variables chosen by second order in working sets; a bias, and any equality rows";
   static constexpr auto fields = std::tuple{
       field("shrinking", &Smo::shrinking, "leave variables out that have settled at a bound"),
       field("working-set", &Smo::working_set, "most variables in a working set",
@@ -33,8 +33,9 @@ std::optional<std::string> refuses(const DualQp& qp, const Smo& options);
 
 /// Solves qp where every variable stands in one equality row whose entries are the signs of its
 /// variables (times one number): formulations with a bias, one-class, and the nu forms, which have
-/// two such rows. Needs rows and products of K. An outer iteration costs O(n) per row that changed,
-/// a step O(working set).
+/// two such rows. Any other rows may come on top, one for each unpenalised function: they are kept
+/// by the method of multipliers, see coupling.hpp. Needs rows and products of K. An outer iteration
+/// costs O(n) per row that changed, a step O(working set).
 Solution run(const DualQp& qp, const Smo& options, const Run& run);
 
 }  // namespace maxmargin
