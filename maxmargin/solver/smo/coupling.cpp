@@ -163,6 +163,18 @@ void Coupling::shift(std::span<const double> step) {
   for (std::size_t r = 0; r < rows_; ++r) mu_[r] += penalty_ * residual_[r] + step[r];
 }
 
+void Coupling::start_from(const RowKinds& kinds, std::span<const double> lambda) {
+  // A row of B is made of its own row of the problem and of rows before it.
+  const std::size_t all = kinds.pair.size() + kinds.coupled.size();
+  for (std::size_t r = rows_; r-- > 0;) {
+    const std::size_t own = kinds.coupled[r];
+    double rest = lambda[own];
+    for (std::size_t later = r + 1; later < rows_; ++later)
+      rest -= mu_[later] * made_of_[later * all + own];
+    mu_[r] = rest / made_of_[r * all + own];
+  }
+}
+
 void Coupling::watch(double size) {
   idle_ = size < 0.9 * least_size_ ? 0 : idle_ + 1;
   least_size_ = std::min(least_size_, size);

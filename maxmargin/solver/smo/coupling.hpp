@@ -57,6 +57,8 @@ class Coupling {
   /// mu := mu + penalty r + step, where a step by other means changes r.
   void shift(std::span<const double> step);
 
+  /// mu from the multipliers of all rows of the problem.
+  void start_from(const RowKinds& kinds, std::span<const double> lambda);
   /// r has not become smaller for many updates: no point keeps the rows, or rounding is in the way.
   bool is_stuck() const;
 

@@ -13,12 +13,16 @@ namespace {
 constexpr double ridge = 1e-7;
 // A direction that keeps an equality row to no better than this, relative to its length, is none.
 constexpr double least_agreement = 1e-6;
+// Nanoseconds, for the cube and the square of the number of variables.
+constexpr double factoring_cost = 0.02;
+constexpr double assembling_cost = 3;
 
 /// The free variables and their kernel values, by their places in the list.
 class FreeProblem {
  public:
+  /// `K`: their kernel values, row by row.
   FreeProblem(const Active& active, const Coupling& coupling, std::span<const Index> free,
-              const Threads& threads)
+              std::vector<float> K, const Threads& threads)
       : active_(active),
         coupling_(coupling),
         free_(free.begin(), free.end()),
@@ -26,22 +30,15 @@ class FreeProblem {
         factor_(free.size()),
         rows_(active.rows() + coupling.rows()),
         lack_(rows_, 0.0),
-        shift_(rows_, 0.0) {
+        shift_(rows_, 0.0),
+        K_(std::move(K)) {
     for (std::size_t r = 0; r < coupling.rows(); ++r)
       lack_[active.rows() + r] = -coupling.residual()[r];
-    const std::size_t size = free_.size();
-    K_.resize(size * size);
-    std::vector<Index> points(size), all(size);
-    std::vector<float*> out(size);
-    for (std::size_t k = 0; k < size; ++k) {
-      points[k] = active.point[free_[k]];
-      all[k] = static_cast<Index>(k);
-      out[k] = K_.data() + k * size;
+    for (std::size_t k = 0; k < free_.size(); ++k) {
       beta_.push_back(active.beta[free_[k]]);
       level_.push_back(active.level(free_[k]));
       remaining_.push_back(k);
     }
-    active.K->among(points, all, out, threads);
   }
 
   /// One step; false when there is nothing to gain by another.
@@ -194,18 +191,45 @@ class FreeProblem {
   bool whole_ = false;
 };
 
+NewtonMove moved(FreeProblem problem, int most_steps) {
+  for (int k = 0; k < most_steps; ++k)
+    if (!problem.step()) break;
+  return problem.result();
+}
+
 }  // namespace
 
 NewtonMove newton_move(const Active& active, const Coupling& coupling, std::span<const Index> free,
                        int most_steps, const Threads& threads) {
-  std::vector<Index> points;
-  for (const Index v : free) points.push_back(active.point[v]);
-  std::sort(points.begin(), points.end());
-  if (std::adjacent_find(points.begin(), points.end()) != points.end()) return {};
-  FreeProblem problem(active, coupling, free, threads);
-  for (int k = 0; k < most_steps; ++k)
-    if (!problem.step()) break;
-  return problem.result();
+  const std::size_t size = free.size();
+  std::vector<Index> points, all;
+  for (const Index v : free) {
+    all.push_back(static_cast<Index>(points.size()));
+    points.push_back(active.point[v]);
+  }
+  std::vector<Index> sorted(points);
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return {};
+  std::vector<float> K(size * size);
+  std::vector<float*> out(size);
+  for (std::size_t k = 0; k < size; ++k) out[k] = K.data() + k * size;
+  active.K->among(points, all, out, threads);
+  return moved(FreeProblem(active, coupling, free, std::move(K), threads), most_steps);
+}
+
+NewtonMove newton_move(const Active& set, const SetKernel& values, std::span<const Index> free,
+                       int most_steps, const Threads& threads) {
+  std::vector<float> K;
+  K.reserve(free.size() * free.size());
+  for (const Index v : free)
+    for (const Index w : free) K.push_back(values.row(v)[w]);
+  const Coupling none;
+  return moved(FreeProblem(set, none, free, std::move(K), threads), most_steps);
+}
+
+double newton_cost(std::size_t free) {
+  const double size = static_cast<double>(free);
+  return factoring_cost * size * size * size + assembling_cost * size * size;
 }
 
 }  // namespace maxmargin

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "maxmargin/solver/smo/active.hpp"
+#include "maxmargin/solver/smo/set_kernel.hpp"
 
 namespace maxmargin {
 
@@ -25,5 +26,12 @@ struct NewtonMove {
 /// matrix is not definite.
 NewtonMove newton_move(const Active& active, const Coupling& coupling, std::span<const Index> free,
                        int most_steps, const Threads& threads);
+
+/// The same within a working set, whose kernel values are given.
+NewtonMove newton_move(const Active& set, const SetKernel& K, std::span<const Index> free,
+                       int most_steps, const Threads& threads);
+
+/// The nanoseconds that one step takes, roughly.
+double newton_cost(std::size_t free);
 
 }  // namespace maxmargin

@@ -3,11 +3,33 @@
 #include <algorithm>
 
 #include "maxmargin/linalg/accumulate.hpp"
+#include "maxmargin/solver/smo/newton.hpp"
 
 namespace maxmargin {
 namespace {
 
 constexpr std::size_t steps_per_variable = 100;
+// Steps of pairs, for each variable, before all free variables move at once if that is cheaper.
+constexpr std::size_t steps_between_looks = 4;
+constexpr double step_cost = 1;  // nanoseconds for each variable of the set
+constexpr double most_newton_steps = 50;
+
+std::vector<Index> free_of(const Active& set) {
+  std::vector<Index> free;
+  for (std::size_t k = 0; k < set.size(); ++k)
+    if (set.is_free(k)) free.push_back(static_cast<Index>(k));
+  return free;
+}
+
+void apply(const NewtonMove& move, const SetKernel& K, Active& set) {
+  std::vector<const float*> rows;
+  for (std::size_t k = 0; k < move.variables.size(); ++k) {
+    const Index v = move.variables[k];
+    set.beta[v] = std::clamp(set.beta[v] + move.change[k], set.lower[v], set.upper[v]);
+    rows.push_back(K.row(v));
+  }
+  add_scaled_rows(rows, move.change, set.size(), set.f.data());
+}
 
 }  // namespace
 
@@ -31,39 +53,49 @@ void SetKernel::resize(std::size_t size) {
   if (values.size() < size * stride) values.resize(size * stride);
 }
 
-std::size_t SetSolver::solve(Active& set, const SetKernel& K, double target) {
-  std::vector<std::size_t> sizes(set.rows(), 0), place(set.size());
+std::size_t SetSolver::solve(Active& set, const SetKernel& K, double target,
+                             const Threads& threads) {
+  place(set, K);
+  const double size = static_cast<double>(set.size());
+  const std::size_t at_once = steps_between_looks * set.size();
+  std::size_t steps = 0;
+  double spent = 0;  // nanoseconds since the last steps of all free variables
+  while (true) {
+    load(set);
+    const InnerResult result = solve_inner(inner_, target, at_once);
+    carry_over(set, K);
+    steps += result.steps;
+    if (result.steps < at_once || steps >= steps_per_variable * set.size()) return steps;
+    spent += step_cost * size * static_cast<double>(result.steps);
+    const std::vector<Index> free = free_of(set);
+    const double cost = newton_cost(free.size());
+    if (spent < cost) continue;
+    apply(newton_move(set, K, free, static_cast<int>(std::min(spent / cost, most_newton_steps)),
+                      threads),
+          K, set);
+    spent = 0;
+  }
+}
+
+void SetSolver::place(const Active& set, const SetKernel& K) {
+  std::vector<std::size_t> sizes(set.rows(), 0);
   for (const Index row : set.row) ++sizes[row];
   inner_.reset(sizes);
   std::vector<std::size_t> next(inner_.begin);
-  for (std::size_t k = 0; k < set.size(); ++k) place[k] = next[set.row[k]]++;
+  place_.resize(set.size());
+  for (std::size_t k = 0; k < set.size(); ++k) place_[k] = next[set.row[k]]++;
   inner_.K = K.values.data();
-  if (sizes.size() > 1) {
-    // Every group begins at a place of its own.
-    padded_.resize(inner_.stride);
-    for (std::size_t k = 0; k < set.size(); ++k)
-      for (std::size_t i = 0; i < set.size(); ++i) padded_.row(place[k])[place[i]] = K.row(k)[i];
-    inner_.K = padded_.values.data();
-  }
-  load(set, place);
-  const std::size_t steps = solve_inner(inner_, target, steps_per_variable * set.size()).steps;
-
-  std::vector<const float*> rows;
-  std::vector<double> change;
-  for (std::size_t k = 0; k < set.size(); ++k) {
-    const double moved = inner_.beta[place[k]] - set.beta[k];
-    if (moved == 0) continue;
-    set.beta[k] = inner_.beta[place[k]];
-    rows.push_back(K.row(k));
-    change.push_back(moved);
-  }
-  add_scaled_rows(rows, change, set.size(), set.f.data());
-  return steps;
+  if (sizes.size() == 1) return;
+  // Every group begins at a place of its own.
+  padded_.resize(inner_.stride);
+  for (std::size_t k = 0; k < set.size(); ++k)
+    for (std::size_t i = 0; i < set.size(); ++i) padded_.row(place_[k])[place_[i]] = K.row(k)[i];
+  inner_.K = padded_.values.data();
 }
 
-void SetSolver::load(const Active& set, const std::vector<std::size_t>& place) {
+void SetSolver::load(const Active& set) {
   for (std::size_t k = 0; k < set.size(); ++k) {
-    const std::size_t at = place[k];
+    const std::size_t at = place_[k];
     inner_.level[at] = set.level(k);
     inner_.beta[at] = set.beta[k];
     inner_.lower[at] = set.lower[k];
@@ -71,6 +103,19 @@ void SetSolver::load(const Active& set, const std::vector<std::size_t>& place) {
     inner_.curvature[at] = set.curvature[k];
     inner_.diagonal[at] = static_cast<double>(inner_.K[at * inner_.stride + at]) + set.curvature[k];
   }
+}
+
+void SetSolver::carry_over(Active& set, const SetKernel& K) const {
+  std::vector<const float*> rows;
+  std::vector<double> change;
+  for (std::size_t k = 0; k < set.size(); ++k) {
+    const double moved = inner_.beta[place_[k]] - set.beta[k];
+    if (moved == 0) continue;
+    set.beta[k] = inner_.beta[place_[k]];
+    rows.push_back(K.row(k));
+    change.push_back(moved);
+  }
+  add_scaled_rows(rows, change, set.size(), set.f.data());
 }
 
 }  // namespace maxmargin

@@ -5,6 +5,7 @@
 
 #include "maxmargin/solver/smo/active.hpp"
 #include "maxmargin/solver/smo/inner.hpp"
+#include "maxmargin/solver/smo/set_kernel.hpp"
 
 namespace maxmargin {
 
@@ -20,28 +21,21 @@ class SetChooser {
   std::vector<Index> last_;  ///< the newest first
 };
 
-/// Kernel values over the variables of a set, in their order: rows of `stride` floats, which is a
-/// multiple of 32; values behind the last variable are finite.
-struct SetKernel {
-  std::size_t stride = 0;
-  AlignedVector<float> values;
-
-  void resize(std::size_t size);
-  float* row(std::size_t k) { return values.data() + k * stride; }
-  const float* row(std::size_t k) const { return values.data() + k * stride; }
-};
-
-/// Solves the problem within a working set.
+/// Solves the problem within a working set: by pairs, and where these take too many steps, all free
+/// variables at once now and then.
 class SetSolver {
  public:
   /// Moves beta of `set` until its violation is at most `target`; carries its f along. Returns the
   /// number of steps.
-  std::size_t solve(Active& set, const SetKernel& K, double target);
+  std::size_t solve(Active& set, const SetKernel& K, double target, const Threads& threads);
 
  private:
-  void load(const Active& set, const std::vector<std::size_t>& place);
+  void place(const Active& set, const SetKernel& K);
+  void load(const Active& set);
+  void carry_over(Active& set, const SetKernel& K) const;
 
   InnerProblem inner_;
+  std::vector<std::size_t> place_;  ///< of each variable in the inner problem
   SetKernel padded_;
 };
 

@@ -10,6 +10,7 @@
 #include "maxmargin/problem/feasible.hpp"
 #include "maxmargin/problem/row_cache.hpp"
 #include "maxmargin/solver/smo/active.hpp"
+#include "maxmargin/solver/smo/cascade.hpp"
 #include "maxmargin/solver/smo/newton.hpp"
 #include "maxmargin/solver/smo/set_solver.hpp"
 #include "maxmargin/solver/smo/set_values.hpp"
@@ -29,12 +30,10 @@ constexpr double worth_shrinking = 0.7;
 constexpr double cheap_value = 1.5;  // nanoseconds
 // Values that are computed about as fast as they are read.
 constexpr double cheapest_value = 0.5;  // nanoseconds
-// Newton steps take so many factorisations at a time, and this share of the work done so far. A
-// factorisation of n variables takes n^3 times, and a step of a pair for each variable of the set,
-// so many nanoseconds.
+// Newton steps are taken so many at a time, and this share of the work done so far. A step of a
+// pair takes so many nanoseconds for each variable of the set.
 constexpr double most_newton_steps = 4;
 constexpr double newton_share = 0.2;
-constexpr double factoring_cost = 0.02;
 constexpr double step_cost = 1;
 // So many times all variables could have had their turn, and there was no progress: stalled.
 constexpr std::size_t patience = 20;
@@ -42,6 +41,10 @@ constexpr std::size_t patience = 20;
 constexpr double coupling_share = 0.5;
 // Equality rows hold when they do to this, relative to their terms.
 constexpr double equality_rounding = 1e-12;
+// Problems of fewer points are solved about as fast without the solution of a part of them.
+constexpr std::size_t least_cascade = 4000;
+// To what share of the spread of its levels a part is solved.
+constexpr double rough_share = 0.015;
 // A hard margin below this share of the data's radius is none.
 constexpr double least_margin = 1e-6;
 
@@ -59,15 +62,20 @@ std::size_t least_set(const DualQp& qp) {
   return std::clamp<std::size_t>(2 * root, 64, first_set);
 }
 
-/// A point within the bounds that keeps the pair rows: zero where possible, then from the first
-/// variable on.
-std::vector<double> first_point(const DualQp& qp, const RowKinds& kinds) {
-  std::vector<double> a(qp.size());
+/// A point within the bounds that keeps the pair rows: as given, or zero where possible; what the
+/// rows lack is made up from the first variable on.
+std::vector<double> first_point(const DualQp& qp, const RowKinds& kinds, std::vector<double> a) {
+  a.resize(qp.size(), 0.0);
   for (std::size_t v = 0; v < qp.size(); ++v)
-    a[v] = std::clamp(0.0, qp.block[v].lower, qp.block[v].upper);
+    a[v] = std::clamp(a[v], qp.block[v].lower, qp.block[v].upper);
   for (const std::size_t r : kinds.pair) {
-    double rest = qp.d[r];
-    for (std::size_t v = 0; v < qp.size(); ++v) rest -= qp.A[r][v] * a[v];
+    double rest = qp.d[r], size = std::abs(qp.d[r]);
+    for (std::size_t v = 0; v < qp.size(); ++v) {
+      rest -= qp.A[r][v] * a[v];
+      size += std::abs(qp.A[r][v] * a[v]);
+    }
+    // A row that holds but for rounding is left as it is.
+    if (std::abs(rest) <= equality_rounding * size) continue;
     for (std::size_t v = 0; v < qp.size() && rest != 0; ++v) {
       const double weight = qp.A[r][v];
       if (weight == 0) continue;
@@ -82,13 +90,14 @@ std::vector<double> first_point(const DualQp& qp, const RowKinds& kinds) {
 
 class Outer {
  public:
-  Outer(const DualQp& qp, const Smo& options, const Run& run)
+  /// `rough`: a violation of this share of the spread of the levels is small enough.
+  Outer(const DualQp& qp, const Smo& options, const Run& run, const Start& start, double rough = 0)
       : qp_(qp),
         options_(options),
         run_(run),
         kinds_(sort_rows(qp)),
         coupling_(qp, kinds_),
-        active_(qp, kinds_, run.start.empty() ? first_point(qp, kinds_) : run.start),
+        active_(qp, kinds_, first_point(qp, kinds_, start.a)),
         largest_set_(largest_set(qp, options)),
         least_set_(std::min(least_set(qp), largest_set_)),
         set_size_(std::min(first_set, largest_set_)),
@@ -103,7 +112,11 @@ class Outer {
     }
     active_.f = full_f_;
     change_.assign(qp.K->size(), 0.0);
+    if (!start.lambda.empty()) coupling_.start_from(kinds_, start.lambda);
     coupling_.measure(beta_);
+    pull();
+    if (rough > 0)
+      goal_ = std::max(goal_, rough * (start.spread > 0 ? start.spread : spread_of_levels()));
     hard_ = std::any_of(qp.block.begin(), qp.block.end(), [](const Block& block) {
       return block.curvature == 0 && (std::isinf(block.upper) || std::isinf(block.lower));
     });
@@ -188,8 +201,7 @@ class Outer {
     const std::size_t bytes = free.size() * free.size() * (sizeof(float) + sizeof(double));
     if (free.size() < 2 || bytes > options_.cache_bytes) return false;
     // Not by the clock: the same input takes the same path.
-    const double size = static_cast<double>(free.size());
-    const double cost = size * size * size * factoring_cost;
+    const double cost = newton_cost(free.size());
     const double worth = newton_share * work_;
     if (cost > worth) return false;
     const int steps = static_cast<int>(std::min(worth / cost, most_newton_steps));
@@ -282,7 +294,7 @@ class Outer {
     const SetKernel& kernel = set_values_.fill(active_, coupling_, set, cache_, run_.threads);
     Active part(active_, set);
     const double target = std::max(inner_share * levels.violation(), goal_ / 2);
-    const std::size_t steps = set_solver_.solve(part, kernel, target);
+    const std::size_t steps = set_solver_.solve(part, kernel, target, run_.threads);
     steps_ += steps;
 
     double decrease = 0;
@@ -375,6 +387,15 @@ class Outer {
         active_.linear[v] = block.sign * block.linear + coupling_.slope(active_.id[v]);
       }
     });
+  }
+
+  double spread_of_levels() const {
+    double least = infinity, most = -infinity;
+    for (std::size_t v = 0; v < active_.size(); ++v) {
+      least = std::min(least, active_.level(v));
+      most = std::max(most, active_.level(v));
+    }
+    return most - least;
   }
 
   bool keeps_all_rows() {
@@ -536,12 +557,41 @@ class Outer {
   std::size_t idle_ = 0;
 };
 
+/// An observer of the whole problem, for a part of it.
+Observer part_of(const Observer& observer, std::size_t size) {
+  if (!observer) return {};
+  return [observer, size](Progress progress) {
+    progress.size = size;
+    progress.primal = progress.relative_gap = infinity;
+    progress.dual = -infinity;
+    progress.done = 0;
+    return observer(progress);
+  };
+}
+
 }  // namespace
 
 std::optional<std::string> refuses(const DualQp& qp, const Smo&) { return sort_rows(qp).refusal; }
 
 Solution run(const DualQp& qp, const Smo& options, const Run& run) {
-  return Outer(qp, options, run).solve();
+  if (!run.start.empty() || qp.K->size() < least_cascade)
+    return Outer(qp, options, run, {run.start, {}}).solve();
+  const Stopwatch clock;
+  const Start start = cascade_start(qp, run.threads, [&](const DualQp& part, const Start& from) {
+    Smo rough = options;
+    rough.stop.relative_gap = infinity;
+    const Run context{run.threads,
+                      part_of(run.observer, qp.size()),
+                      {},
+                      Precision::fast,
+                      run.seconds_before + clock.seconds()};
+    return Outer(part, rough, context, from, rough_share).solve();
+  });
+  Run context = run;
+  context.seconds_before += clock.seconds();
+  Solution solution = Outer(qp, options, context, start).solve();
+  solution.iterations += start.iterations;
+  return solution;
 }
 
 }  // namespace maxmargin

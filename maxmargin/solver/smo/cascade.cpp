@@ -1,0 +1,148 @@
+#include "maxmargin/solver/smo/cascade.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace maxmargin {
+namespace {
+
+// Parts of a part are no smaller.
+constexpr double least_part = 300;
+constexpr double part_size = 0.25;
+// Of the support vectors of a part, the share that may be free if its solution is to be used, and
+// if there is to be any.
+constexpr double usable_share = 0.5;
+constexpr double hopeless_share = 0.75;
+// Levels so close to zero, relative to their spread, leave a variable between its bounds.
+constexpr double undecided = 0.003;
+
+/// Some points of a problem, with bounds that make up for the others.
+struct Part {
+  DualQp qp;
+  std::vector<Index> variables;  ///< their numbers in the whole problem
+};
+
+Part part_of(const DualQp& qp) {
+  Part part;
+  std::vector<Index> points, number(qp.K->size());
+  std::vector<bool> chosen(qp.K->size());
+  for (std::size_t p = 0; p < qp.K->size(); ++p) {
+    // Spread by an odd factor, so that no order of the data makes a part one-sided.
+    chosen[p] = static_cast<std::uint32_t>(p) * 0x9e3779b1u < part_size * 0x1p32;
+    if (!chosen[p]) continue;
+    number[p] = static_cast<Index>(points.size());
+    points.push_back(static_cast<Index>(p));
+  }
+  part.qp.K = qp.K->restrict_to(points);
+  part.qp.d = qp.d;
+  part.qp.A.resize(qp.A.size());
+  for (std::size_t v = 0; v < qp.size(); ++v) {
+    if (!chosen[qp.row[v]]) continue;
+    part.variables.push_back(static_cast<Index>(v));
+    part.qp.row.push_back(number[qp.row[v]]);
+    Block block = qp.block[v];
+    block.lower /= part_size;
+    block.upper /= part_size;
+    block.curvature *= part_size;
+    part.qp.block.push_back(block);
+    for (std::size_t r = 0; r < qp.A.size(); ++r) part.qp.A[r].push_back(qp.A[r][v]);
+  }
+  return part;
+}
+
+/// Whether each row can be kept on its own, with both signs of its entries where there were both.
+bool resembles(const DualQp& part, const DualQp& whole) {
+  const auto has = [](const std::vector<double>& row, double sign) {
+    return std::any_of(row.begin(), row.end(), [&](double entry) { return entry * sign > 0; });
+  };
+  for (std::size_t r = 0; r < whole.A.size(); ++r) {
+    double least = 0, most = 0;
+    for (std::size_t v = 0; v < part.size(); ++v) {
+      const double low = part.A[r][v] * part.block[v].lower;
+      const double high = part.A[r][v] * part.block[v].upper;
+      if (part.A[r][v] == 0) continue;
+      least += std::min(low, high);
+      most += std::max(low, high);
+    }
+    if (!(least <= part.d[r] && part.d[r] <= most)) return false;
+    for (const double sign : {1.0, -1.0})
+      if (has(whole.A[r], sign) && !has(part.A[r], sign)) return false;
+  }
+  return true;
+}
+
+/// Of the variables that are not at their bound nearest to zero, the share not at the other one.
+double free_share(const DualQp& qp, const std::vector<double>& a) {
+  std::size_t moved = 0, free = 0;
+  for (std::size_t v = 0; v < qp.size(); ++v) {
+    if (a[v] == std::clamp(0.0, qp.block[v].lower, qp.block[v].upper)) continue;
+    ++moved;
+    free += a[v] > qp.block[v].lower && a[v] < qp.block[v].upper;
+  }
+  return moved == 0 ? 1 : static_cast<double>(free) / static_cast<double>(moved);
+}
+
+/// By how much each variable wants to grow when the decision function is that of a part.
+std::vector<double> wishes(const DualQp& qp, const Part& part, const Solution& solution,
+                           const Threads& threads) {
+  std::vector<double> beta(qp.K->size(), 0.0), f(qp.K->size());
+  for (std::size_t k = 0; k < part.variables.size(); ++k)
+    beta[qp.row[part.variables[k]]] += part.qp.block[k].sign * solution.a[k];
+  qp.K->multiply(beta, f, Precision::fast, threads);
+  std::vector<double> wish(qp.size());
+  for (std::size_t v = 0; v < qp.size(); ++v) {
+    const Block& block = qp.block[v];
+    wish[v] = -(block.sign * f[qp.row[v]] + block.linear);
+    for (std::size_t r = 0; r < qp.A.size(); ++r) wish[v] -= solution.lambda[r] * qp.A[r][v];
+  }
+  return wish;
+}
+
+/// Puts the variables of a pair row where they wish to be, all wishes moved by the number that
+/// makes the row hold.
+void place(const DualQp& qp, std::size_t r, const std::vector<double>& wish, double spread,
+           std::vector<double>& a) {
+  const std::vector<double>& row = qp.A[r];
+  const double width = undecided * spread;
+  const auto at = [&](std::size_t v, double shift) {
+    const Block& block = qp.block[v];
+    const double share = 0.5 + (wish[v] + shift * row[v]) / width;
+    return std::clamp(block.lower + (block.upper - block.lower) * share, block.lower, block.upper);
+  };
+  double low = -spread, high = spread;
+  for (int halving = 0; halving < 40; ++halving) {
+    const double middle = (low + high) / 2;
+    double sum = -qp.d[r];
+    for (std::size_t v = 0; v < qp.size(); ++v)
+      if (row[v] != 0) sum += row[v] * at(v, middle);
+    (sum > 0 ? high : low) = middle;
+  }
+  for (std::size_t v = 0; v < qp.size(); ++v)
+    if (row[v] != 0) a[v] = at(v, low);
+}
+
+}  // namespace
+
+Start cascade_start(const DualQp& qp, const Threads& threads, const RoughSolver& solve) {
+  if (static_cast<double>(qp.K->size()) * part_size < least_part) return {};
+  const Part part = part_of(qp);
+  if (!resembles(part.qp, qp)) return {};
+  const RowKinds kinds = sort_rows(part.qp);
+  if (kinds.refusal) return {};
+  Start start = cascade_start(part.qp, threads, solve);
+  if (start.hopeless) return start;
+  const Solution solution = solve(part.qp, start);
+  const double share = free_share(part.qp, solution.a);
+  start = {{}, {}, 0, start.iterations + solution.iterations, share > hopeless_share};
+  if (solution.ended != Ended::converged || share > usable_share) return start;
+
+  const std::vector<double> wish = wishes(qp, part, solution, threads);
+  const auto [least, most] = std::minmax_element(wish.begin(), wish.end());
+  start.spread = *most - *least;
+  start.lambda = solution.lambda;
+  start.a.assign(qp.size(), 0.0);
+  for (const std::size_t r : kinds.pair) place(qp, r, wish, start.spread, start.a);
+  return start;
+}
+
+}  // namespace maxmargin
