@@ -39,8 +39,11 @@ TEST(Hygiene, NoFileIsTooLongToReadAtOnce) {
 
 TEST(Hygiene, HeadersAreGuarded) {
   for (const std::string& folder : folders)
-    for (const fs::path& path : files(folder, {".hpp"}))
+    for (const fs::path& path : files(folder, {".hpp"})) {
+      // What is included once for every instruction set has a guard that lets it in again.
+      if (shown(path).ends_with("-inl.hpp")) continue;
       EXPECT_EQ(lines(path).at(0), "#pragma once") << shown(path);
+    }
 }
 
 TEST(Hygiene, NothingIsLeftForLater) {

@@ -12,16 +12,11 @@
 
 #include <hwy/contrib/math/math-inl.h>
 
+#include "maxmargin/kernel/exponential-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace maxmargin::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-// A number as the sum of two floats: what the maps work on, so that the argument of an exponential
-// keeps its digits where a float alone would lose them.
-template <class V>
-struct HighLow {
-  V high, low;
-};
 
 template <class D>
 HWY_INLINE auto combine(D d, const float* sums, float factor, float row_base, const float* base)
@@ -56,64 +51,6 @@ HWY_INLINE auto combine(D d, const double* sums, double factor, double row_base,
   const auto l1 = hn::DemoteTo(dh, hn::Sub(s1, hn::PromoteTo(dd, h1)));
   return {hn::Combine(d, h1, h0), hn::Combine(d, l1, l0)};
 }
-
-// 2^(high + low) for high + low <= 0 or moderate; relative error below 2e-7. Below 2^-126: zero.
-template <class D, class V>
-HWY_INLINE V power_of_two(D d, V high, V low) {
-  const hn::RebindToSigned<D> di;
-  const V whole = hn::Round(high);
-  const V r = hn::Add(hn::Sub(high, whole), low);
-  V p = hn::Set(d, 0.00015345810970757157f);
-  p = hn::MulAdd(p, r, hn::Set(d, 0.0013399930903688073f));
-  p = hn::MulAdd(p, r, hn::Set(d, 0.009618489071726799f));
-  p = hn::MulAdd(p, r, hn::Set(d, 0.05550328642129898f));
-  p = hn::MulAdd(p, r, hn::Set(d, 0.24022646248340607f));
-  p = hn::MulAdd(p, r, hn::Set(d, 0.6931471824645996f));
-  p = hn::MulAdd(p, r, hn::Set(d, 1.0f));
-  const V bounded = hn::Max(whole, hn::Set(d, -126.0f));
-  const V scale =
-      hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(hn::ConvertTo(di, bounded), hn::Set(di, 127))));
-  return hn::IfThenElseZero(hn::Ge(whole, hn::Set(d, -126.0f)), hn::Mul(p, scale));
-}
-
-constexpr double log2_of_e = 1.4426950408889634;
-
-/// a b - p, exactly, for p = a b rounded: one instruction where there are fused ones, Dekker's
-/// product where not.
-template <class D, class V>
-HWY_INLINE V product_error(D d, V a, V b, V p) {
-  if constexpr (HWY_NATIVE_FMA) {
-    return hn::MulSub(a, b, p);
-  } else {
-    const auto upper_half = [&](V x) HWY_ATTR {
-      const V scaled = hn::Mul(x, hn::Set(d, 4097.0f));
-      return hn::Sub(scaled, hn::Sub(scaled, x));
-    };
-    const V a1 = upper_half(a), a2 = hn::Sub(a, a1), b1 = upper_half(b), b2 = hn::Sub(b, b1);
-    const V first = hn::Add(hn::Sub(hn::Mul(a1, b1), p), hn::Mul(a1, b2));
-    return hn::Add(hn::Add(first, hn::Mul(a2, b1)), hn::Mul(a2, b2));
-  }
-}
-
-struct DecayTile {
-  float high, low;
-  DecayTile(const Decay& map, double unit) {
-    const double rate = -map.rate * unit * log2_of_e;
-    high = static_cast<float>(rate);
-    low = static_cast<float>(rate - static_cast<double>(high));
-  }
-  template <class D, class V>
-  HWY_INLINE V operator()(D d, HighLow<V> s) const {
-    // Rounding may have made a distance slightly negative.
-    const V distance = hn::Max(s.high, hn::Zero(d));
-    const V rate = hn::Set(d, high);
-    const V p = hn::Mul(distance, rate);
-    V rest = product_error(d, distance, rate, p);
-    rest = hn::MulAdd(distance, hn::Set(d, low), rest);
-    rest = hn::MulAdd(s.low, rate, rest);
-    return power_of_two(d, p, rest);
-  }
-};
 
 struct RootDecayTile {
   float rate, unit;

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "maxmargin/kernel/decay_product.hpp"
 #include "maxmargin/kernel/exact_product.hpp"
 #include "maxmargin/kernel/left_panel.hpp"
 #include "maxmargin/kernel/prepared_rows.hpp"
@@ -358,8 +359,31 @@ class PanelEngine final : public Engine {
     }
   };
 
+  /// Distances by differences that decay: values need not be written anywhere.
+  bool is_fused() const {
+    return std::is_same_v<T, float> && !by_blocks && is_dense() && packing_.by_differences &&
+           packing_.unit == 0 && std::holds_alternative<Decay>(form_.map);
+  }
+
+  void add_fused(const Prepared& rows, std::span<const double> coefficients, std::size_t begin,
+                 std::size_t count, double* y) const {
+    if constexpr (std::is_same_v<T, float> && !by_blocks) {
+      const DenseRows dense{rows.dense.data(), rows.base.data(), coefficients.size(), slots_};
+      for_each_panel(begin, count,
+                     [&](std::size_t panel, std::size_t first, std::size_t here, std::size_t at) {
+                       double sums[width] = {};
+                       std::copy_n(y + at, here, sums + first);
+                       add_decay_product(std::get<Decay>(form_.map),
+                                         packed_.data() + panel * panel_size_, dense,
+                                         coefficients.data(), sums);
+                       std::copy_n(sums + first, here, y + at);
+                     });
+    }
+  }
+
   void add_tile(const Prepared& rows, std::span<const double> coefficients, std::size_t begin,
                 std::size_t count, Scratch& scratch, double* y) const {
+    if (is_fused()) return add_fused(rows, coefficients, begin, count, y);
     const std::span<const typename Scratch::Cell* const> values{scratch.out.data(),
                                                                 coefficients.size()};
     if constexpr (is_binary) {
