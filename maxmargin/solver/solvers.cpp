@@ -6,6 +6,7 @@
 
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/problem/consistent.hpp"
 
 namespace maxmargin {
 namespace {
@@ -45,6 +46,7 @@ std::optional<std::string> refusal(const DualQp& qp, const Solver& solver) {
 
 Certified solve(const DualQp& qp, const Solver& solver, const Threads& threads,
                 const Observer& observer) {
+  require_consistent(qp);
   if (const auto why = refusal(qp, solver))
     throw Error(
         Fault::usage,

@@ -5,6 +5,8 @@
 
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/problem/consistent.hpp"
+#include "maxmargin/problem/feasible.hpp"
 #include "maxmargin/problem/low_rank.hpp"
 #include "maxmargin/solver/equations/memory.hpp"
 #include "maxmargin/solver/interior_point/path.hpp"
@@ -26,35 +28,11 @@ constexpr int rounds = 8;
 constexpr double short_step = 1e-6;
 constexpr int patience = 5;
 constexpr std::size_t most_iterations = 200;
+// Rows that miss their sums by this share of their terms, where the path has come to its end, are
+// suspected to contradict each other.
+constexpr double contradiction = 1e-6;
 // A hard margin below this share of the data's radius is none.
 constexpr double least_margin = 1e-6;
-
-/// Contradictions that one variable or one row shows by itself.
-void check(const DualQp& qp) {
-  for (std::size_t v = 0; v < qp.size(); ++v)
-    if (!(qp.block[v].lower <= qp.block[v].upper))
-      throw Error(Fault::data,
-                  "variable " + std::to_string(v) + " has its lower bound above its upper bound",
-                  "check costs and weights");
-  for (std::size_t r = 0; r < qp.A.size(); ++r) {
-    double least = 0, most = 0, size = std::abs(qp.d[r]);
-    for (std::size_t v = 0; v < qp.size(); ++v) {
-      const double weight = qp.A[r][v];
-      if (weight == 0) continue;
-      const double x = weight * qp.block[v].lower, y = weight * qp.block[v].upper;
-      least += std::min(x, y);
-      most += std::max(x, y);
-      if (std::isfinite(x) && std::isfinite(y)) size += std::max(std::abs(x), std::abs(y));
-    }
-    const double rounding = 1e-12 * size;
-    if (qp.d[r] < least - rounding || qp.d[r] > most + rounding)
-      throw Error(Fault::data,
-                  "no coefficients within their bounds fulfil equality row " + std::to_string(r) +
-                      ": its sum lies between " + std::to_string(least) + " and " +
-                      std::to_string(most) + ", and should be " + std::to_string(qp.d[r]),
-                  "choose a smaller nu, or larger costs");
-  }
-}
 
 class Follower {
  public:
@@ -155,7 +133,18 @@ class Follower {
   }
 
   Ended stalled(Path& path, ActiveSet& active_set) {
-    return try_settle(path, active_set) ? Ended::converged : Ended::stalled;
+    if (try_settle(path, active_set)) return Ended::converged;
+    require_feasible();
+    return Ended::stalled;
+  }
+
+  /// Each row by itself can be fulfilled, but all of them together need not.
+  void require_feasible() const {
+    if (best_.equality_residual <= contradiction || nearest_feasible(qp_, best_.a)) return;
+    throw Error(Fault::data,
+                "no coefficients within their bounds fulfil the " + std::to_string(qp_.A.size()) +
+                    " equality rows together",
+                "check that the rows do not contradict each other and the bounds");
   }
 
   /// The best answer so far, without another factorisation.
@@ -229,7 +218,7 @@ std::optional<std::string> refuses(const DualQp& qp, const InteriorPoint& option
 }
 
 Solution run(const DualQp& qp, const InteriorPoint& options, const Run& run) {
-  check(qp);
+  require_consistent(qp);
   return Follower(qp, options, run).solve();
 }
 

@@ -7,15 +7,13 @@
 namespace maxmargin {
 namespace {
 
-// Held this firmly, and as close to a bound in terms of the distance between its bounds, a variable
-// no longer moves.
-constexpr double decided = 1e5;
+// What is decided is this close to a bound, in terms of the distance between both.
 constexpr double at_the_bound = 1e-3;
 
 }  // namespace
 
-Path::Path(const DualQp& qp, PointMatrix& K, ReducedKkt& kkt)
-    : qp_(qp), K_(K), kkt_(kkt), f_(K.size()), gradient_(qp.size()) {
+Path::Path(const DualQp& qp, PointMatrix& K, ReducedKkt& kkt, double decided)
+    : qp_(qp), K_(K), kkt_(kkt), decided_(decided), f_(K.size()), gradient_(qp.size()) {
   start();
 }
 
@@ -251,7 +249,7 @@ std::size_t Path::remove_decided() {
     const double low = has_lower(v) ? hold(v, Side::lower) : 0;
     const double high = has_upper(v) ? hold(v, Side::upper) : 0;
     const double width = g_[v] + t_[v];
-    if (qp_.block[v].entropy != Entropy::none || std::max(low, high) < decided ||
+    if (qp_.block[v].entropy != Entropy::none || std::max(low, high) < decided_ ||
         std::min(g_[v], t_[v]) > at_the_bound * width) {
       kept.push_back(v);
       continue;

@@ -13,7 +13,10 @@ namespace maxmargin {
 /// their own: near a bound they have digits that `a` has lost.
 class Path {
  public:
-  Path(const DualQp& qp, PointMatrix& K, ReducedKkt& kkt);
+  /// Held this firmly by a bound, in units of its share of Q, a variable no longer moves.
+  static constexpr double usual_decision = 1e5;
+
+  Path(const DualQp& qp, PointMatrix& K, ReducedKkt& kkt, double decided = usual_decision);
 
   /// One predictor and corrector. `stopped` leaves everything as it was.
   Factor::Outcome step(const GoOn& go_on);
@@ -65,6 +68,7 @@ class Path {
   const DualQp& qp_;
   PointMatrix& K_;
   ReducedKkt& kkt_;
+  double decided_;
   std::vector<Index> active_;
   std::vector<Side> removed_;  ///< inside: not removed
   std::vector<double> a_, g_, t_, z_, s_;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "maxmargin/base/rng.hpp"
@@ -97,9 +98,12 @@ TEST(Coupling, LimitsLeaveAPointThatKeepsTheRows) {
   EXPECT_LE(limited.certificate.bound_residual, 0);
 }
 
+// Each row can be kept by itself: the last two by one point each, and not by the same.
 TEST(Coupling, RowsThatCannotBeKeptStall) {
-  DualQp qp = machine(Form::classes, 20, 1, 1);
-  qp.d[1] = 1e6;
+  DualQp qp = machine(Form::classes, 20, 2, 1);
+  for (const std::size_t r : {1u, 2u})
+    for (std::size_t v = 0; v < qp.size(); ++v)
+      qp.d[r] += std::max(qp.A[r][v] * qp.block[v].lower, qp.A[r][v] * qp.block[v].upper);
   EXPECT_EQ(solved(qp).solution.ended, Ended::stalled);
 }
 
