@@ -6,13 +6,19 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <utility>
 
 namespace maxmargin {
 namespace {
 
-// A tile of 256 x 256 doubles: large enough for OpenBLAS to run near its peak, small enough to
-// share the work out among many threads.
+// A tile of 256 x 256 doubles: large enough for OpenBLAS to run near its peak,
+// small enough to share the work out among many threads.
 constexpr std::size_t tile = 256;
+// Neighbouring tiles of a row are updated at once, and a triangular system is
+// solved in pieces with products between them: OpenBLAS packs less, and runs
+// faster.
+constexpr std::size_t tiles_at_once = 4;
+constexpr std::size_t triangle = 64;
 // A product is summed in this many parts whatever the number of threads.
 constexpr std::size_t strips = 16;
 
@@ -20,10 +26,24 @@ int as_int(std::size_t n) { return static_cast<int>(n); }
 
 std::size_t tile_count(std::size_t n) { return (n + tile - 1) / tile; }
 
+/// X = X L'^-1 for a tile X of some rows and a lower triangle L.
+void solve_tile(const double* L, double* X, int rows, int columns, int stride) {
+  for (int begin = 0; begin < columns; begin += as_int(triangle)) {
+    const int width = std::min(as_int(triangle), columns - begin);
+    const double* row = L + static_cast<std::ptrdiff_t>(begin) * stride;
+    if (begin > 0)
+      cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, rows, width, begin, -1, X, stride, row,
+                  stride, 1, X + begin, stride);
+    cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, rows, width, 1,
+                row + begin, stride, X + begin, stride);
+  }
+}
+
 }  // namespace
 
 std::size_t SymmetricMatrix::bytes(std::size_t size) {
-  // Half of the square, and on the diagonal of each row half a page that is touched for nothing.
+  // Half of the square, and on the diagonal of each row half a page that is
+  // touched for nothing.
   return size * (size + 1) / 2 * sizeof(double) + size * 2048;
 }
 
@@ -66,23 +86,25 @@ Factor::Outcome Factor::cholesky(const Threads& threads, const GoOn& go_on) {
     // Rows from below are columns from above: L by rows is U by columns.
     if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', extent(k), at(k, k), stride) != 0)
       return Outcome::broke_down;
-    const std::size_t below = tiles - k - 1;
-    threads.run(below, [&](std::size_t task) {
+    threads.run(tiles - k - 1, [&](std::size_t task) {
       const std::size_t i = k + 1 + task;
-      cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, extent(i),
-                  extent(k), 1, at(k, k), stride, at(i, k), stride);
+      solve_tile(at(k, k), at(i, k), extent(i), extent(k), stride);
     });
-    threads.run(below * (below + 1) / 2, [&](std::size_t task) {
-      // The task-th tile of the triangle that remains, counted by rows.
-      std::size_t row = 0, rest = task;
-      while (rest > row) rest -= ++row;
-      const std::size_t i = k + 1 + row, j = k + 1 + rest;
-      if (i == j)
+    // From the longest rows to the shortest, so that no thread is left with
+    // much at the end.
+    std::vector<std::pair<std::size_t, std::size_t>> strips_left;
+    for (std::size_t i = tiles; i-- > k + 1;)
+      for (std::size_t j = k + 1; j <= i; j += tiles_at_once) strips_left.emplace_back(i, j);
+    threads.run(strips_left.size(), [&](std::size_t task) {
+      const auto& [i, begin] = strips_left[task];
+      const std::size_t end = std::min(i, begin + tiles_at_once);
+      if (end > begin)
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, extent(i),
+                    as_int((end - begin) * tile), extent(k), -1, at(i, k), stride, at(begin, k),
+                    stride, 1, at(i, begin), stride);
+      if (begin + tiles_at_once > i)
         cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, extent(i), extent(k), -1, at(i, k),
                     stride, 1, at(i, i), stride);
-      else
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, extent(i), extent(j), extent(k), -1,
-                    at(i, k), stride, at(j, k), stride, 1, at(i, j), stride);
     });
   }
   for (std::size_t i = 0; i < n; ++i)

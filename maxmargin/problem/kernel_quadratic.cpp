@@ -7,6 +7,7 @@
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/kernel/engine.hpp"
+#include "maxmargin/problem/linear_product.hpp"
 #include "maxmargin/problem/low_rank.hpp"
 #include "maxmargin/problem/segment_store.hpp"
 
@@ -170,6 +171,8 @@ class KernelQuadratic final : public Quadratic {
 
   void multiply(std::span<const double> x, std::span<double> y, Precision precision,
                 const Threads& threads) const override {
+    if (std::holds_alternative<Linear>(packed_->kernel))
+      return linear_product(*packed_->rows, rows_, x, y, threads);
     const std::vector<Index> which = nonzeros(x);
     std::fill(y.begin(), y.end(), 0.0);
     std::vector<double> coefficients(which.size());
