@@ -101,6 +101,34 @@ std::string show_field(E value) {
   return std::string(to_string(value));
 }
 
+/// How a field is written on a command line: a number or a name behind it, or a flag that turns
+/// what it stands for on, or off where it is on by itself.
+template <class Field, class Value>
+std::string option_name(const Field& field, const Value& value) {
+  if constexpr (std::is_same_v<Value, bool>)
+    if (value) return "--no-" + std::string(field.name);
+  return "--" + std::string(field.name);
+}
+
+/// An option of one component, for lists.
+struct ShownOption {
+  std::string option, preset, help;
+  bool is_flag = false;
+
+  std::string text() const { return is_flag ? option : fmt::format("{} [{}]", option, preset); }
+};
+
+template <class Component>
+std::vector<ShownOption> shown_options(const Component& component) {
+  std::vector<ShownOption> shown;
+  for_each_field(component, [&](const auto& declared, const auto& value) {
+    using Value = std::remove_cvref_t<decltype(value)>;
+    shown.push_back({option_name(declared, value), show_field(value), std::string(declared.help),
+                     std::is_same_v<Value, bool>});
+  });
+  return shown;
+}
+
 /// The options `--gamma`, `--degree`, ... derived from the declared fields of a list of components.
 /// A new component, or a new field of one, is an option by itself.
 template <class List>
@@ -210,12 +238,11 @@ class ComponentOptions {
       fresh.name = fresh.placeholder = std::string(field.name);
       std::ranges::transform(fresh.placeholder, fresh.placeholder.begin(),
                              [](unsigned char letter) { return std::toupper(letter); });
-      fresh.option = "--" + fresh.name;
+      fresh.option = option_name(field, value);
       fresh.preset = show_field(value);
       if constexpr (std::is_same_v<Value, bool>) {
         fresh.is_flag = true;
         fresh.flag_means = value ? "false" : "true";
-        if (value) fresh.option = "--no-" + fresh.name;
       }
       declared_.push_back(std::move(fresh));
       known = std::prev(declared_.end());

@@ -42,8 +42,9 @@ int run(int argc, char** argv) {
   program.set_help_flag("-h,--help", "show this help");
   program.set_version_flag("--version", "maxmargin " MAXMARGIN_VERSION, "show the version");
   program.require_subcommand(1);
-  const Verb verbs[] = {add_train(program), add_predict(program), add_verify(program),
-                        add_check(program), add_inspect(program), add_convert(program)};
+  const Verb verbs[] = {add_train(program),   add_predict(program), add_verify(program),
+                        add_check(program),   add_inspect(program), add_convert(program),
+                        add_solvers(program), add_race(program)};
   for (const Verb& verb : verbs) verb.app->group("Commands");
   program.footer(std::string("'maxmargin COMMAND --help' shows the options of a command.\n\n") +
                  exit_code_help);

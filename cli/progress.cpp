@@ -100,6 +100,11 @@ void ProgressLine::update(const Progress& progress) {
   last_remaining_ = remaining_.estimate(progress, last_seconds_);
 }
 
+void ProgressLine::note(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  if (note_.empty()) note_ = text;
+}
+
 void ProgressLine::tick() {
   std::unique_lock lock(mutex_);
   while (!ending_.wait_for(lock, tick_time, [this] { return ended_; })) draw();
@@ -116,6 +121,8 @@ void ProgressLine::draw() {
     if (remaining >= 0) remaining = std::max(0.0, remaining - (elapsed - last_seconds_));
     line = progress_text(*last_, elapsed, remaining);
   }
+  if (!note_.empty() && !noted_) fmt::print(stderr, "\r{}\x1b[K\n", note_);
+  noted_ = noted_ || !note_.empty();
   const std::size_t width = terminal_width();
   if (line.size() >= width) line.resize(width - 1);
   fmt::print(stderr, "\r{}\x1b[K", line);
@@ -124,9 +131,10 @@ void ProgressLine::draw() {
 }
 
 std::string progress_text(const Progress& progress, double elapsed, double remaining) {
-  std::string text = fmt::format("{}: iteration {}, gap {}, KKT {}", progress.phase,
-                                 show_count(progress.iteration), small(progress.relative_gap),
-                                 small(progress.kkt));
+  std::string text(progress.phase);
+  if (progress.iteration > 0)
+    text += fmt::format(": iteration {}, gap {}, KKT {}", show_count(progress.iteration),
+                        small(progress.relative_gap), small(progress.kkt));
   if (progress.size > 0)
     text += fmt::format(", {:.0f}% active", 100.0 * static_cast<double>(progress.active) /
                                                 static_cast<double>(progress.size));

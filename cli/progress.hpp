@@ -45,6 +45,8 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   void update(const Progress& progress);
+  /// A line that stays, shown when the run turns out to take its time; the first counts.
+  void note(const std::string& text);
 
  private:
   void tick();
@@ -60,6 +62,8 @@ class ProgressLine {
   bool ended_ = false;
   bool drawn_ = false;
   std::optional<Progress> last_;
+  std::string note_;
+  bool noted_ = false;
   std::string last_phase_;   ///< keeps what last_->phase shows
   double last_seconds_ = 0;  ///< when it came
   double last_remaining_ = -1;

@@ -5,18 +5,15 @@
 #include <memory>
 
 #include "cli/exit_codes.hpp"
-#include "cli/file_name.hpp"
 #include "cli/help.hpp"
 #include "cli/output.hpp"
-#include "cli/progress.hpp"
 #include "cli/report.hpp"
-#include "cli/scale_warning.hpp"
-#include "cli/signals.hpp"
 #include "cli/train_options.hpp"
+#include "cli/training_data.hpp"
 #include "cli/units.hpp"
 #include "cli/verbs.hpp"
+#include "cli/watch.hpp"
 #include "maxmargin/base/buffer.hpp"
-#include "maxmargin/base/clock.hpp"
 #include "maxmargin/model/file.hpp"
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/train/cross_validate.hpp"
@@ -24,30 +21,12 @@
 namespace maxmargin::cli {
 namespace {
 
-/// What is known of the data after the training has taken it.
-struct ReadData {
-  std::size_t rows = 0, features = 0;
-  double density = 0;
-  double seconds = 0;
-  bool counts_from_zero = false;
-};
-
-/// `work(observer)` with a progress line and Ctrl-C.
-template <class Work>
-auto watched(const TrainArguments& arguments, const TrainOptions& options, Work&& work) {
-  const StopRequest stop;
-  ProgressLine line(
-      options.stop, stop,
-      arguments.json || arguments.quiet ? ProgressLine::Show::no : ProgressLine::Show::yes);
-  const Observer observer = [&](const Progress& progress) {
-    line.update(progress);
-    return stop.made() ? Control::cancel : Control::proceed;
-  };
-  return naming(arguments.data, [&] { return work(observer); });
+ProgressLine::Show shows_progress(const TrainArguments& arguments) {
+  return arguments.json || arguments.quiet ? ProgressLine::Show::no : ProgressLine::Show::yes;
 }
 
-Json train_json(const TrainArguments& arguments, const ReadData& read, const TrainOptions& options,
-                const Trained& trained, int threads) {
+Json train_json(const TrainArguments& arguments, const TrainingData& read, const Trained& trained,
+                int threads) {
   const Model& model = trained.model;
   Json object{{"rows", read.rows},
               {"features", read.features},
@@ -55,7 +34,7 @@ Json train_json(const TrainArguments& arguments, const ReadData& read, const Tra
               {"class_names", model.classes},
               {"density", read.density},
               {"merged_rows", trained.merged_rows},
-              {"task", name_of(options.task)},
+              {"task", name_of(read.options.task)},
               {"kernel", kernel_json(model.kernel)},
               {"solver", trained.solver},
               {"reason", trained.reason},
@@ -87,18 +66,10 @@ Json train_json(const TrainArguments& arguments, const ReadData& read, const Tra
   return object;
 }
 
-std::string show_contents(const ReadData& read, const std::vector<std::string>& classes) {
-  std::string contents =
-      fmt::format("{}, {}", show_counted(read.rows, "row"), show_counted(read.features, "feature"));
-  if (!classes.empty())
-    contents +=
-        fmt::format(", {} ({})", show_counted(classes.size(), "class"), show_names(classes));
-  return contents + fmt::format(", {:.3g}% non-zero", 100 * read.density);
-}
-
-std::string train_summary(const TrainArguments& arguments, const ReadData& read,
-                          const Trained& trained, const Stop& stop, int threads) {
+std::string train_summary(const TrainArguments& arguments, const TrainingData& read,
+                          const Trained& trained, int threads) {
   const Model& model = trained.model;
+  const Stop& stop = read.options.stop;
   std::string contents = show_contents(read, model.classes);
   if (trained.merged_rows > 0)
     contents += fmt::format(", {} merged", show_counted(trained.merged_rows, "equal row"));
@@ -175,11 +146,15 @@ std::string show_scores(const CrossValidated& result) {
   return text;
 }
 
-int run_cross_validation(const TrainArguments& arguments, Dataset data, const ReadData& read,
-                         const TrainOptions& options, const Threads& threads) {
-  const CrossValidated result = watched(arguments, options, [&](const Observer& observer) {
-    return cross_validate(std::move(data), options, arguments.cross_validation, threads, observer);
-  });
+int run_cross_validation(const TrainArguments& arguments, TrainingData& read,
+                         const Threads& threads) {
+  const TrainOptions& options = read.options;
+  const CrossValidated result =
+      watched(arguments.data, options.stop, shows_progress(arguments),
+              [&](const Observer& observer, ProgressLine&) {
+                return cross_validate(std::move(read.data), options, arguments.cross_validation,
+                                      threads, observer);
+              });
   if (arguments.json) {
     Json object{{"rows", read.rows},
                 {"features", read.features},
@@ -213,35 +188,28 @@ int run_cross_validation(const TrainArguments& arguments, Dataset data, const Re
 
 int run_train(TrainArguments& arguments) {
   arguments.check();
+  if (arguments.cross_validation == 0) arguments.name_model();
   if (!arguments.model.empty()) require_writable(arguments.model);
   const Threads threads(arguments.threads);
-
-  const Stopwatch watch;
-  Dataset data = read(arguments.data, arguments.read_options(), threads);
-  ReadData read;
-  read.rows = data.rows();
-  read.features = data.x.columns();
-  read.density = density(data.x);
-  read.counts_from_zero = data.counts_from_zero;
-  read.seconds = watch.seconds();
-
-  const TrainOptions options = naming(arguments.data, [&] { return arguments.options(data); });
-  if (!options.scaling && !arguments.quiet && !std::holds_alternative<Precomputed>(options.kernel))
-    if (const std::string advice = scale_warning(data); !advice.empty()) warn(advice);
-
-  if (arguments.cross_validation > 0)
-    return run_cross_validation(arguments, std::move(data), read, options, threads);
-  Trained trained = watched(arguments, options, [&](const Observer& observer) {
-    return train(std::move(data), options, threads, observer);
-  });
+  TrainingData read = read_training_data(arguments, threads);
+  if (arguments.cross_validation > 0) return run_cross_validation(arguments, read, threads);
+  Trained trained =
+      watched(arguments.data, read.options.stop, shows_progress(arguments),
+              [&](const Observer& observer, ProgressLine& line) {
+                TrainOptions options = read.options;
+                options.chosen = [&](const Choice& choice) {
+                  line.note(fmt::format("solver {}: {}", name_of(choice.solver), choice.reason));
+                };
+                return train(std::move(read.data), options, threads, observer);
+              });
   for (auto& each : arguments.remembered(read.counts_from_zero))
     trained.model.options.push_back(std::move(each));
   save(trained.model, arguments.model);
 
   if (arguments.json)
-    print_json(train_json(arguments, read, options, trained, threads.count()));
+    print_json(train_json(arguments, read, trained, threads.count()));
   else if (!arguments.quiet)
-    print(train_summary(arguments, read, trained, options.stop, threads.count()));
+    print(train_summary(arguments, read, trained, threads.count()));
   return exit_code(trained.ended);
 }
 

@@ -239,7 +239,9 @@ void TrainArguments::check() {
                             multiclass_.empty() ? "--class-weight" : "--multiclass", task_),
                 "leave it out, or use task svc");
   }
-  if (cross_validation > 0) return;
+}
+
+void TrainArguments::name_model() {
   if (model.empty() && data == "-")
     throw Error(Fault::usage, "standard input has no name to derive the model's from",
                 "add -o MODEL");

@@ -18,6 +18,8 @@ class TrainArguments {
 
   /// Everything that is wrong without having seen the data is a usage Error here.
   void check();
+  /// Names the model after the data, where no -o does.
+  void name_model();
   ReadOptions read_options() const;
   /// The options of the library, for data that has been read.
   TrainOptions options(const Dataset& data) const;

@@ -18,5 +18,7 @@ Verb add_verify(CLI::App& program);
 Verb add_check(CLI::App& program);
 Verb add_inspect(CLI::App& program);
 Verb add_convert(CLI::App& program);
+Verb add_solvers(CLI::App& program);
+Verb add_race(CLI::App& program);
 
 }  // namespace maxmargin::cli

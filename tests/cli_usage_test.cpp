@@ -84,7 +84,8 @@ TEST_F(CliUsage, HelpIsThereForEveryVerb) {
   EXPECT_EQ(all.code, 0);
   EXPECT_EQ(all.err, "");
   EXPECT_NE(all.out.find("Exit codes:"), std::string::npos);
-  for (const std::string verb : {"train", "predict", "verify", "check", "inspect"}) {
+  for (const std::string verb :
+       {"train", "predict", "verify", "check", "inspect", "solvers", "race"}) {
     EXPECT_NE(all.out.find(verb), std::string::npos);
     const Finished help = run({verb, "--help"});
     EXPECT_EQ(help.code, 0);

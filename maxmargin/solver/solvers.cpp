@@ -31,6 +31,23 @@ bool float_is_enough(const DualQp& qp, const Solution& solution, double dual, co
          stop.relative_gap * std::abs(dual) >= rounding_margin * rounding.objective;
 }
 
+/// What to do about a refusal: the solvers that would take the problem with as much memory.
+std::string advice(const DualQp& qp, const Solver& refusing) {
+  const std::size_t memory = std::visit(
+      [](const auto& chosen) {
+        if constexpr (requires { chosen.memory_bytes; })
+          return chosen.memory_bytes;
+        else
+          return chosen.cache_bytes;
+      },
+      refusing);
+  std::string names;
+  for (const Solver& each : fitting_solvers(qp, stop_of(refusing), memory))
+    names += (names.empty() ? "" : ", ") + std::string(name_of(each));
+  if (names.empty()) return "no solver can: give more --memory, or see --approximate";
+  return "these can: " + names + "; --solver auto chooses";
+}
+
 }  // namespace
 
 std::optional<std::string> refusal(const DualQp& qp, const Solver& solver) {
@@ -51,10 +68,24 @@ Certified solve(const DualQp& qp, const Solver& solver, const Threads& threads,
     throw Error(
         Fault::usage,
         "the solver '" + std::string(name_of(solver)) + "' cannot take this problem: " + *why,
-        "use --solver auto");
+        advice(qp, solver));
   const Stopwatch clock;
   const Stop& stop = stop_of(solver);
-  Run context{threads, observer, {}, Precision::fast, 0, {}};
+  // What is known while the certificate is made; an observer that ended the run hears no more.
+  Progress last;
+  Control answer = Control::proceed;
+  Run context{threads, {}, {}, Precision::fast, 0, {}};
+  if (observer)
+    context.observer = [&](const Progress& progress) {
+      last = progress;
+      return answer = observer(progress);
+    };
+  const auto certified = [&](Solution solution) {
+    last.phase = "certify";
+    last.seconds = clock.seconds();
+    if (observer && answer == Control::proceed) observer(last);
+    return certify(qp, std::move(solution), context.precision, threads);
+  };
   Certified best;
   std::size_t iterations = 0;
   double certifying = 0;
@@ -66,11 +97,12 @@ Certified solve(const DualQp& qp, const Solver& solver, const Threads& threads,
     // What the solver knows of the dual tells which certificate will be needed.
     if (converged && !float_is_enough(qp, solution, solution.best_dual, stop))
       context.precision = Precision::exact;
-    Certified now = certify(qp, std::move(solution), context.precision, threads);
+    Certified now = certified(std::move(solution));
     certifying += now.seconds;
     if (context.precision == Precision::fast && converged &&
         !float_is_enough(qp, now.solution, now.certificate.dual, stop)) {
-      now = certify(qp, std::move(now.solution), Precision::exact, threads);
+      context.precision = Precision::exact;
+      now = certified(std::move(now.solution));
       certifying += now.seconds;
     }
     const bool enough = reached(now.certificate, stop);
@@ -107,22 +139,6 @@ Options with_budget(Options options, const DualQp& qp, const Stop& stop, std::si
 
 }  // namespace
 
-Choice choose_solver(const DualQp& qp, const Stop& stop, std::size_t memory_bytes) {
-  const std::string reason =
-      qp.A.empty() ? "exact kernel machine without an equality row"
-                   : "exact kernel machine with " +
-                         (qp.A.size() == 1 ? "one equality row"
-                                           : std::to_string(qp.A.size()) + " equality rows");
-  const Solver smo = with_budget(Smo{}, qp, stop, memory_bytes);
-  if (!refusal(qp, smo)) return {smo, reason};
-  const Solver gauss_seidel = with_budget(GaussSeidel{}, qp, stop, memory_bytes);
-  if (!refusal(qp, gauss_seidel)) return {gauss_seidel, reason};
-  const Solver primal_dual = with_budget(PrimalDual{}, qp, stop, memory_bytes);
-  if (!refusal(qp, primal_dual)) return {primal_dual, reason};
-  return {with_budget(InteriorPoint{}, qp, stop, memory_bytes),
-          "for problems that pairs of variables cannot solve"};
-}
-
 Solver named_solver(std::string_view name, const DualQp& qp, const Stop& stop,
                     std::size_t memory_bytes) {
   std::optional<Solver> found;
@@ -142,6 +158,15 @@ Solver with_settings(const Solver& solver, const DualQp& qp, const Stop& stop,
   return std::visit(
       [&](const auto& chosen) -> Solver { return with_budget(chosen, qp, stop, memory_bytes); },
       solver);
+}
+
+std::vector<Solver> fitting_solvers(const DualQp& qp, const Stop& stop, std::size_t memory_bytes) {
+  std::vector<Solver> fitting;
+  for_each_component<Solver>([&](const auto& each) {
+    const Solver solver = with_budget(each, qp, stop, memory_bytes);
+    if (!refusal(qp, solver)) fitting.push_back(solver);
+  });
+  return fitting;
 }
 
 }  // namespace maxmargin

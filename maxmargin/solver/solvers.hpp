@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "maxmargin/certify/certify.hpp"
 #include "maxmargin/solver/interior_point/interior_point.hpp"
@@ -30,6 +31,9 @@ struct Choice {
   std::string reason;
 };
 Choice choose_solver(const DualQp& qp, const Stop& stop, std::size_t memory_bytes);
+
+/// Those of the list that do not refuse a problem, with this much memory to use.
+std::vector<Solver> fitting_solvers(const DualQp& qp, const Stop& stop, std::size_t memory_bytes);
 
 /// The solver of that name, with this much memory to use. Throws Error when there is none.
 Solver named_solver(std::string_view name, const DualQp& qp, const Stop& stop,

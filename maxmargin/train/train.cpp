@@ -80,6 +80,7 @@ Part train_one(const Examples& data, const Subproblem& problem, const TrainOptio
   stop.seconds = std::max(0.0, stop.seconds - audience.seconds());
   if (audience.answer() != Control::proceed) stop.seconds = 0;
   const Choice choice = chosen_solver(formulated.qp, stop, options, memory);
+  if (options.chosen) options.chosen(choice);
   Part part;
   part.reason = choice.reason;
   part.solver = name_of(choice.solver);
@@ -367,6 +368,8 @@ Trained train(const Prepared& prepared, const Subproblems& problems, const Train
   std::vector<Part> parts = train_all(examples, problems, options, threads, observer);
   trained.solver = parts.front().solver;
   trained.reason = parts.front().reason;
+  model.options.emplace_back("solver", trained.solver);
+  model.options.emplace_back("reason", trained.reason);
   if (examples.approximation) {
     const Approximated& low = examples.approximation->low;
     trained.rank = low.basis.size();

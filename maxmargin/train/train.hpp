@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "maxmargin/problem/approximate.hpp"
@@ -14,7 +15,10 @@ struct TrainOptions {
   Stop stop{};
   std::string solver = "auto";       ///< a name from the list of solvers, or "auto"
   std::optional<Solver> settings{};  ///< that solver with options of its own
-  std::size_t memory_bytes = 0;      ///< budget of the kernel cache; 0: half of the memory
+  /// Told which solver a machine is about to be trained with; by several threads at a time where
+  /// there are several machines.
+  std::function<void(const Choice&)> chosen{};
+  std::size_t memory_bytes = 0;  ///< budget of the kernel cache; 0: half of the memory
   std::optional<ScalingKind> scaling{};
   std::optional<Approximate> approximate{};  ///< the kernel by few basis functions
   bool true_bound = false;                   ///< of an approximated kernel: see Trained::true_dual

@@ -1,0 +1,220 @@
+#include "maxmargin/train/race.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <sstream>
+
+#include "cli/exit_codes.hpp"
+#include "cli/help.hpp"
+#include "cli/output.hpp"
+#include "cli/report.hpp"
+#include "cli/training_data.hpp"
+#include "cli/units.hpp"
+#include "cli/verbs.hpp"
+#include "cli/watch.hpp"
+#include "maxmargin/base/buffer.hpp"
+#include "maxmargin/model/file.hpp"
+
+namespace maxmargin::cli {
+namespace {
+
+constexpr double seconds_for_each = 60;
+
+struct RaceArguments {
+  TrainArguments train;
+  std::string only, ranks;
+};
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream input(text);
+  for (std::string part; std::getline(input, part, ',');)
+    if (!part.empty()) parts.push_back(part);
+  return parts;
+}
+
+RaceOptions race_options(const RaceArguments& arguments, const TrainOptions& train) {
+  RaceOptions options;
+  options.train = train;
+  if (!std::isfinite(options.train.stop.seconds)) options.train.stop.seconds = seconds_for_each;
+  options.only = split(arguments.only);
+  const std::vector<std::string> known = names<Solver>();
+  for (const std::string& name : options.only)
+    if (std::ranges::count(known, name) == 0)
+      throw Error(Fault::usage, fmt::format("--only: unknown solver '{}'", name),
+                  suggestion(name, known));
+  for (const std::string& text : split(arguments.ranks))
+    options.ranks.push_back(parse_count("--ranks", text, 0, UINT32_MAX));
+  return options;
+}
+
+/// How far a primal is above the best of all, relative to it.
+double excess(const Race& race, const Raced& raced) {
+  return (raced.trained.certificate.primal - race.best_primal) /
+         std::max(std::abs(race.best_primal), 1e-300);
+}
+
+std::string who(const Raced& raced) {
+  return raced.lane.approximate && raced.refused.empty()
+             ? fmt::format("{}, {}", raced.lane.name(), raced.trained.solver)
+             : raced.lane.name();
+}
+
+Json lane_json(const Race& race, const Raced& raced) {
+  Json object{{"name", raced.lane.name()}};
+  if (!raced.refused.empty()) {
+    object["refused"] = raced.refused;
+    return object;
+  }
+  const Trained& trained = raced.trained;
+  object["solver"] = trained.solver;
+  if (trained.rank > 0) {
+    if (raced.lane.approximate)
+      object["approximate"] = to_string(raced.lane.approximate->selection);
+    object["rank"] = trained.rank;
+    object["residual"] = trained.residual;
+  }
+  object["ended"] = to_string(trained.ended);
+  object["iterations"] = trained.iterations;
+  object["seconds"] = {{"train", trained.train_seconds}, {"certify", trained.certify_seconds}};
+  object["support_vectors"] = trained.model.support.count();
+  object["model_bytes"] = raced.model_bytes;
+  put(object, trained.certificate);
+  object["above_best"] = excess(race, raced);
+  return object;
+}
+
+Json race_json(const RaceArguments& arguments, const TrainingData& read, const Race& race,
+               int threads) {
+  Json object{{"rows", read.rows},
+              {"features", read.features},
+              {"task", name_of(read.options.task)},
+              {"kernel", kernel_json(read.options.kernel)},
+              {"threads", threads},
+              {"time_limit", race_options(arguments, read.options).train.stop.seconds},
+              {"interrupted", race.interrupted},
+              {"auto", name_of(race.automatic.solver)},
+              {"reason", race.automatic.reason},
+              {"best_primal", race.best_primal},
+              {"best_dual", race.best_dual}};
+  object["winner"] = nullptr;
+  if (!race.lanes.empty() && race.lanes.front().converged())
+    object["winner"] = race.lanes.front().lane.name();
+  object["lanes"] = Json::array();
+  for (const Raced& raced : race.lanes) object["lanes"].push_back(lane_json(race, raced));
+  object["seconds"] = {{"read", read.seconds}};
+  object["peak_memory_bytes"] = peak_memory_bytes();
+  return object;
+}
+
+std::string race_table(const Race& race) {
+  std::vector<std::vector<std::string>> table{{"solver", "time", "ended", "relative gap", "KKT",
+                                               "primal", "above best", "vectors", "model"}};
+  std::string refused;
+  for (const Raced& raced : race.lanes) {
+    if (!raced.refused.empty()) {
+      refused += fmt::format("  {} did not run: {}\n", raced.lane.name(), raced.refused);
+      continue;
+    }
+    const Trained& trained = raced.trained;
+    table.push_back({who(raced), show_seconds(raced.seconds()),
+                     std::string(to_string(trained.ended)),
+                     fmt::format("{:.1e}", trained.certificate.relative_gap),
+                     fmt::format("{:.1e}", trained.certificate.kkt),
+                     fmt::format("{:.8g}", trained.certificate.primal),
+                     fmt::format("{:.1e}", excess(race, raced)),
+                     show_count(trained.model.support.count()), show_bytes(raced.model_bytes)});
+  }
+  return show_table(table) + refused;
+}
+
+std::string race_summary(const TrainingData& read, const Race& race) {
+  std::vector<std::string> classes;
+  for (const Raced& raced : race.lanes)
+    if (classes.empty()) classes = raced.trained.model.classes;
+  std::string text = show_line("read", show_contents(read, classes));
+  text += show_line("kernel", show_kernel(read.options.kernel));
+  text += show_line("auto",
+                    fmt::format("{}: {}", name_of(race.automatic.solver), race.automatic.reason));
+  text += race_table(race);
+  if (race.interrupted) text += "  interrupted: not all of them ran to their end\n";
+  return text;
+}
+
+int exit_code_of(const Race& race) {
+  if (race.interrupted) return exit_stopped;
+  const bool any = std::ranges::any_of(race.lanes, &Raced::converged);
+  return any ? exit_ok : exit_not_converged;
+}
+
+int run_race(RaceArguments& arguments) {
+  TrainArguments& train = arguments.train;
+  train.check();
+  if (!train.model.empty()) require_writable(train.model);
+  const Threads threads(train.threads);
+  race_options(arguments, {});
+  TrainingData read = read_training_data(train, threads);
+  const RaceOptions options = race_options(arguments, read.options);
+  const auto show = train.json || train.quiet ? ProgressLine::Show::no : ProgressLine::Show::yes;
+  Race race =
+      watched(train.data, options.train.stop, show, [&](const Observer& observer, ProgressLine&) {
+        return maxmargin::race(std::move(read.data), options, threads, observer);
+      });
+  if (!train.model.empty() && !race.lanes.empty() && race.lanes.front().refused.empty()) {
+    Model& model = race.lanes.front().trained.model;
+    for (auto& each : train.remembered(read.counts_from_zero))
+      model.options.push_back(std::move(each));
+    save(model, train.model);
+  }
+  if (train.json)
+    print_json(race_json(arguments, read, race, threads.count()));
+  else if (!train.quiet)
+    print(race_summary(read, race));
+  return exit_code_of(race);
+}
+
+/// The options of training that make no sense where all solvers train.
+void remove_others(CLI::App& app) {
+  for (const char* name : {"--solver", "--cross-validate", "--probability", "--true-bound"})
+    app.remove_option(app.get_option(name));
+  for (CLI::Option* option : app.get_options(
+           [](const CLI::Option* each) { return each->get_group().starts_with("Solver"); }))
+    app.remove_option(option);
+}
+
+}  // namespace
+
+Verb add_race(CLI::App& program) {
+  CLI::App* app = program.add_subcommand(
+      "race", "train with every solver that fits and compare time, gap and model");
+  app->set_help_flag("-h,--help", "show this help");
+  auto arguments = std::make_shared<RaceArguments>();
+  arguments->train.add_to(*app);
+  remove_others(*app);
+  app->get_option("--output")->description("write the model of the first in the table [none]");
+  app->get_option("--time-limit")
+      ->description("for each: end after 60s, 500ms, 2m, 1h with the best so far [60s]");
+  app->add_option("--only", arguments->only, "race only these solvers")
+      ->type_name("NAME,NAME")
+      ->take_last()
+      ->group("Race");
+  app->add_option("--ranks", arguments->ranks,
+                  "basis functions of pivoted approximations that run along; 0: none [a twentieth "
+                  "of the rows, 50 to 1000; none below 500 rows or for kernels of low rank]")
+      ->type_name("N,N")
+      ->take_last()
+      ->group("Race");
+  app->footer(examples({"maxmargin race a9a.svm --gamma 0.008",
+                        "maxmargin race a9a.svm --kernel linear --loss squared-hinge --bias "
+                        "penalised --gap 1e-8",
+                        "maxmargin race big.svm --time-limit 10s --ranks 100,500 -o big.model",
+                        "maxmargin race houses.csv --label price --task svr --scale --only "
+                        "smo,interior-point --json"}) +
+              "\n" + exit_code_help);
+  return {app, [arguments] { return run_race(*arguments); }};
+}
+
+}  // namespace maxmargin::cli

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include "cli/file_name.hpp"
+#include "cli/progress.hpp"
+#include "cli/signals.hpp"
+
+namespace maxmargin::cli {
+
+/// `work(observer, line)` on the data of a file, with a progress line and Ctrl-C.
+template <class Work>
+auto watched(const std::string& file, const Stop& stop, ProgressLine::Show show, Work&& work) {
+  const StopRequest request;
+  ProgressLine line(stop, request, show);
+  const Observer observer = [&](const Progress& progress) {
+    line.update(progress);
+    return request.made() ? Control::cancel : Control::proceed;
+  };
+  return naming(file, [&] { return work(observer, line); });
+}
+
+}  // namespace maxmargin::cli

@@ -1,0 +1,136 @@
+#include <gtest/gtest.h>
+
+#include "maxmargin/solver/solvers.hpp"
+
+namespace maxmargin {
+namespace {
+
+/// A matrix that is only asked for its shape.
+class Shape : public Quadratic {
+ public:
+  Shape(std::size_t points, std::size_t columns, Definite definite)
+      : diagonal_(points, 1.0), columns_(columns), definite_(definite) {}
+  std::size_t size() const override { return diagonal_.size(); }
+  std::span<const double> diagonal() const override { return diagonal_; }
+  Definite definite() const override { return definite_; }
+  std::size_t bytes() const override { return 0; }
+  double value_cost() const override { return 1; }
+  std::size_t columns() const override { return columns_; }
+  void rows(std::span<const Index>, std::size_t, std::size_t, std::span<float* const>,
+            const Threads&) const override {}
+  void multiply(std::span<const double>, std::span<double>, Precision,
+                const Threads&) const override {}
+  std::shared_ptr<const Quadratic> restrict_to(std::span<const Index>) const override {
+    return nullptr;
+  }
+
+ private:
+  std::vector<double> diagonal_;
+  std::size_t columns_;
+  Definite definite_;
+};
+
+enum class Rows { none, bias, other };
+enum class Cost { corners, squared, entropy };
+
+DualQp problem(std::size_t points, std::size_t columns, Rows rows, Cost cost = Cost::corners,
+               Definite definite = Definite::yes) {
+  DualQp qp;
+  qp.K = std::make_shared<Shape>(points, columns, definite);
+  std::vector<double> entries;
+  for (std::size_t i = 0; i < points; ++i) {
+    Block block{i % 2 == 0 ? 1.0 : -1.0, -1, 0, cost == Cost::squared ? infinity : 1,
+                cost == Cost::squared ? 0.5 : 0};
+    if (cost == Cost::entropy) block.entropy = Entropy::logistic;
+    qp.row.push_back(static_cast<Index>(i));
+    qp.block.push_back(block);
+    entries.push_back(rows == Rows::bias ? block.sign : static_cast<double>(i) + 1);
+  }
+  if (rows != Rows::none) {
+    qp.A.push_back(std::move(entries));
+    qp.d.push_back(0);
+  }
+  return qp;
+}
+
+constexpr std::size_t plenty = std::size_t{1} << 40;
+
+Stop to(double precision, double seconds = infinity) {
+  Stop stop;
+  stop.kkt = stop.relative_gap = precision;
+  stop.seconds = seconds;
+  return stop;
+}
+
+std::string chosen(const DualQp& qp, double precision = 1e-3, double seconds = infinity,
+                   std::size_t memory = plenty) {
+  const Choice choice = choose_solver(qp, to(precision, seconds), memory);
+  EXPECT_FALSE(choice.reason.empty());
+  EXPECT_EQ(choice.reason.find('\n'), std::string::npos);
+  return std::string(name_of(choice.solver));
+}
+
+TEST(ChooseSolver, PairsForMachinesWithABias) {
+  for (const std::size_t points : {100u, 3000u, 20000u})
+    for (const double precision : {1e-3, 1e-8})
+      EXPECT_EQ(chosen(problem(points, points, Rows::bias), precision), "smo") << points;
+  EXPECT_EQ(chosen(problem(100, 100, Rows::bias, Cost::corners, Definite::no)), "smo");
+}
+
+TEST(ChooseSolver, PathFollowingWhereItsTimeGrowsSlower) {
+  EXPECT_EQ(chosen(problem(5000, 10, Rows::bias), 1e-8), "interior-point");
+  EXPECT_EQ(chosen(problem(5000, 10, Rows::bias), 1e-3), "smo");
+  EXPECT_EQ(chosen(problem(20000, 10, Rows::bias), 1e-3), "interior-point");
+  EXPECT_EQ(chosen(problem(20000, 1000, Rows::bias), 1e-8), "smo");
+  EXPECT_EQ(chosen(problem(5000, 10, Rows::bias, Cost::squared)), "interior-point");
+  EXPECT_EQ(chosen(problem(5000, 5000, Rows::bias, Cost::squared)), "smo");
+}
+
+TEST(ChooseSolver, WithoutARow) {
+  EXPECT_EQ(chosen(problem(5000, 10, Rows::none, Cost::squared)), "lagrangian");
+  EXPECT_EQ(chosen(problem(2000, 2000, Rows::none, Cost::squared), 1e-8), "lagrangian");
+  EXPECT_EQ(chosen(problem(9000, 9000, Rows::none, Cost::squared), 1e-8), "gauss-seidel");
+  EXPECT_EQ(chosen(problem(5000, 5000, Rows::none)), "gauss-seidel");
+  EXPECT_EQ(chosen(problem(20000, 10, Rows::none)), "interior-point");
+}
+
+TEST(ChooseSolver, RowsOfOtherKinds) {
+  EXPECT_EQ(chosen(problem(200, 200, Rows::other), 1e-8), "interior-point");
+  EXPECT_EQ(chosen(problem(200, 200, Rows::other), 1e-3), "primal-dual");
+  EXPECT_EQ(chosen(problem(5000, 5000, Rows::other), 1e-8), "primal-dual");
+}
+
+TEST(ChooseSolver, OnlyOneTakesOtherCosts) {
+  EXPECT_EQ(chosen(problem(5000, 5000, Rows::bias, Cost::entropy)), "interior-point");
+}
+
+TEST(ChooseSolver, MemoryAndTimeMustBeEnough) {
+  const DualQp thin = problem(20000, 50, Rows::bias);
+  EXPECT_EQ(chosen(thin), "interior-point");
+  EXPECT_EQ(chosen(thin, 1e-3, infinity, 1 << 20), "smo");
+  EXPECT_EQ(chosen(thin, 1e-3, 0.5), "smo");
+  EXPECT_EQ(chosen(thin, 1e-3, 3600), "interior-point");
+}
+
+// Whatever is chosen can be run.
+TEST(ChooseSolver, NothingIsChosenThatRefuses) {
+  for (const Rows rows : {Rows::none, Rows::bias, Rows::other})
+    for (const Cost cost : {Cost::corners, Cost::squared, Cost::entropy})
+      for (const std::size_t points : {30u, 2500u})
+        for (const std::size_t columns : {std::size_t{3}, points})
+          for (const double precision : {1e-3, 1e-8}) {
+            const DualQp qp = problem(points, columns, rows, cost);
+            const Choice choice = choose_solver(qp, to(precision), plenty);
+            EXPECT_FALSE(refusal(qp, choice.solver)) << name_of(choice.solver);
+          }
+}
+
+TEST(ChooseSolver, ThoseThatFitAreListed) {
+  std::vector<std::string> names;
+  for (const Solver& each : fitting_solvers(problem(30, 30, Rows::bias), to(1e-3), plenty))
+    names.emplace_back(name_of(each));
+  EXPECT_EQ(names, (std::vector<std::string>{"smo", "interior-point", "primal-dual"}));
+}
+
+}  // namespace
+}  // namespace maxmargin

@@ -1,0 +1,86 @@
+#include "maxmargin/train/acceptance.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "maxmargin/data/equal_rows.hpp"
+#include "maxmargin/train/problems.hpp"
+
+namespace maxmargin {
+namespace {
+
+void add_biases(Task task, const std::string& loss, std::vector<Formulation>& list) {
+  std::visit(
+      [&](auto chosen) {
+        if constexpr (requires { chosen.bias; }) {
+          for (const auto& [bias, name] : Named<Bias>::values) {
+            chosen.bias = bias;
+            list.push_back({chosen, loss, bias});
+          }
+        } else {
+          list.push_back({chosen, loss});
+        }
+      },
+      task);
+}
+
+/// Four rows of two classes, which are numbers as well.
+Dataset four_rows() {
+  Dataset data;
+  data.x = Features::dense(1);
+  for (const double value : {0.0, 1.0, 2.0, 4.0}) data.x.append(std::vector<double>{value});
+  data.y = {1, -1, 1, -1};
+  return data;
+}
+
+DualQp small_problem(const Formulation& formulation, const Kernel& kernel) {
+  Dataset data = four_rows();
+  const Subproblems problems = subproblems(data, formulation.task);
+  Examples examples;
+  examples.x = std::make_shared<const Features>(std::move(data.x));
+  examples.first_equal = first_equal_rows(*examples.x);
+  const Subproblem& first = problems.list.front();
+  return formulate(examples, first.examples, first.loss, kernel, first.bias).qp;
+}
+
+/// The problem with one more unpenalised function of the rows, phi(x) = x.
+DualQp with_another_row(DualQp qp) {
+  std::vector<double> entries;
+  for (std::size_t v = 0; v < qp.size(); ++v)
+    entries.push_back(qp.block[v].sign * static_cast<double>(qp.row[v] + 1));
+  qp.A.push_back(std::move(entries));
+  qp.d.push_back(0);
+  return qp;
+}
+
+}  // namespace
+
+std::vector<Formulation> formulations() {
+  std::vector<Formulation> list;
+  for_each_component<Task>([&](auto task) {
+    if constexpr (requires { task.loss; }) {
+      for (const auto& [loss, name] : Named<decltype(task.loss)>::values) {
+        task.loss = loss;
+        add_biases(task, std::string(name), list);
+      }
+    } else {
+      add_biases(task, {}, list);
+    }
+  });
+  return list;
+}
+
+Acceptance acceptance_of(const Solver& solver) {
+  Acceptance acceptance;
+  for (Formulation& each : formulations()) {
+    const DualQp qp = small_problem(each, Linear{});
+    if (!refusal(with_another_row(qp), solver)) acceptance.any_rows = true;
+    if (refusal(qp, solver)) continue;
+    if (!refusal(small_problem(each, Sigmoid{}), solver)) acceptance.indefinite.push_back(each);
+    acceptance.formulations.push_back(std::move(each));
+  }
+  return acceptance;
+}
+
+}  // namespace maxmargin

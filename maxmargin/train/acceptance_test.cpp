@@ -1,0 +1,61 @@
+#include "maxmargin/train/acceptance.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace maxmargin {
+namespace {
+
+bool accepts(const Acceptance& acceptance, std::string_view task, std::string_view loss,
+             Bias bias) {
+  return std::ranges::any_of(acceptance.formulations, [&](const Formulation& each) {
+    return name_of(each.task) == task && each.loss == loss && each.bias == bias;
+  });
+}
+
+TEST(Acceptance, FormulationsAreThoseOfTheLists) {
+  const std::vector<Formulation> all = formulations();
+  std::size_t expected = 0;
+  for_each_component<Task>([&](const auto& task) {
+    std::size_t losses = 1, biases = 1;
+    if constexpr (requires { task.loss; })
+      losses = Named<std::remove_cvref_t<decltype(task.loss)>>::values.size();
+    if constexpr (requires { task.bias; }) biases = Named<Bias>::values.size();
+    expected += losses * biases;
+  });
+  EXPECT_EQ(all.size(), expected);
+}
+
+TEST(Acceptance, IsWhatTheMethodsAreMadeFor) {
+  const Acceptance smo = acceptance_of(Smo{});
+  EXPECT_TRUE(accepts(smo, "svc", "hinge", Bias::unpenalised));
+  EXPECT_TRUE(accepts(smo, "nu-svr", "", Bias::unpenalised));
+  EXPECT_FALSE(accepts(smo, "svc", "hinge", Bias::none));
+  EXPECT_FALSE(accepts(smo, "svc", "logistic", Bias::unpenalised));
+  EXPECT_EQ(smo.indefinite.size(), smo.formulations.size());
+
+  const Acceptance interior_point = acceptance_of(InteriorPoint{});
+  EXPECT_EQ(interior_point.formulations.size(), formulations().size());
+  EXPECT_TRUE(interior_point.indefinite.empty());
+  EXPECT_TRUE(interior_point.any_rows);
+
+  const Acceptance lagrangian = acceptance_of(Lagrangian{});
+  EXPECT_TRUE(accepts(lagrangian, "svc", "squared-hinge", Bias::penalised));
+  EXPECT_FALSE(accepts(lagrangian, "svc", "squared-hinge", Bias::unpenalised));
+  EXPECT_FALSE(accepts(lagrangian, "svc", "hinge", Bias::penalised));
+  EXPECT_FALSE(lagrangian.any_rows);
+}
+
+// A formulation that nothing can solve could be asked for and never be answered.
+TEST(Acceptance, EveryFormulationHasASolver) {
+  std::size_t most = 0;
+  for_each_component<Solver>([&](const auto& solver) {
+    most = std::max(most, acceptance_of(solver).formulations.size());
+    EXPECT_FALSE(acceptance_of(solver).formulations.empty()) << solver.name;
+  });
+  EXPECT_EQ(most, formulations().size());
+}
+
+}  // namespace
+}  // namespace maxmargin

@@ -1,0 +1,142 @@
+#include "maxmargin/train/race.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <tuple>
+
+#include "maxmargin/base/buffer.hpp"
+#include "maxmargin/base/error.hpp"
+#include "maxmargin/model/file.hpp"
+#include "maxmargin/train/approximation.hpp"
+#include "maxmargin/train/prepared.hpp"
+
+namespace maxmargin {
+namespace {
+
+// Below, an exact machine is trained before anyone would ask for less.
+constexpr std::size_t fewest_points_to_approximate = 500;
+constexpr std::size_t fewest_basis_functions = 50, most_basis_functions = 1000;
+
+const Subproblem& largest(const Subproblems& problems) {
+  return *std::ranges::max_element(
+      problems.list, {}, [](const Subproblem& problem) { return problem.examples.size(); });
+}
+
+std::vector<std::size_t> ranks_for(const DualQp& qp, const RaceOptions& options) {
+  const Quadratic& K = *qp.K;
+  if (options.train.approximate || K.definite() == Definite::no || K.columns() < K.size())
+    return {};
+  if (!options.ranks.empty()) return options.ranks;
+  if (K.size() < fewest_points_to_approximate) return {};
+  return {std::clamp(K.size() / 20, fewest_basis_functions, most_basis_functions)};
+}
+
+std::vector<Lane> lanes_for(const DualQp& qp, const RaceOptions& options) {
+  std::vector<Lane> lanes;
+  for_each_component<Solver>([&](const auto& solver) {
+    if (options.only.empty() || std::ranges::count(options.only, solver.name) > 0)
+      lanes.push_back({std::string(solver.name)});
+  });
+  for (const std::size_t rank : ranks_for(qp, options))
+    if (rank > 0)
+      lanes.push_back({"auto", Approximate{.selection = Selection::pivoted, .rank = rank}});
+  return lanes;
+}
+
+class Runner {
+ public:
+  Runner(const Prepared& prepared, const TrainOptions& options, const Threads& threads,
+         const Observer& observer)
+      : prepared_(prepared), options_(options), threads_(threads), observer_(observer) {}
+
+  Raced run(const Lane& lane) const {
+    Raced raced{lane, {}, {}, 0};
+    TrainOptions options = options_;
+    options.solver = lane.solver;
+    options.settings.reset();
+    const std::string name = lane.name();
+    const Observer named = [&](Progress progress) {
+      progress.phase = name;
+      return observer_ ? observer_(progress) : Control::proceed;
+    };
+    if (lane.approximate) {
+      options.approximate = lane.approximate;
+      raced.trained = approximated(options, named);
+    } else {
+      raced.trained = train(prepared_, prepared_.problems, options, threads_, named);
+    }
+    raced.model_bytes = to_bytes(raced.trained.model).size();
+    return raced;
+  }
+
+ private:
+  Trained approximated(TrainOptions options, const Observer& observer) const {
+    Prepared prepared = prepared_;
+    prepared.examples.K = nullptr;
+    const auto kernel = std::make_shared<const ApproximatedKernel>(
+        approximate_kernel(prepared.examples, options, threads_, observer));
+    prepared.examples.approximation = kernel;
+    options.stop.seconds = std::max(0.0, options.stop.seconds - kernel->seconds);
+    Trained trained = train(prepared, prepared.problems, options, threads_, observer);
+    trained.train_seconds += kernel->seconds;
+    return trained;
+  }
+
+  const Prepared& prepared_;
+  const TrainOptions& options_;
+  const Threads& threads_;
+  const Observer& observer_;
+};
+
+void sort_lanes(std::vector<Raced>& lanes) {
+  std::ranges::stable_sort(lanes, {}, [](const Raced& raced) {
+    const double measure =
+        raced.converged() ? raced.seconds() : raced.trained.certificate.relative_gap;
+    return std::tuple{!raced.refused.empty(), !raced.converged(), measure};
+  });
+}
+
+}  // namespace
+
+std::string Lane::name() const {
+  return approximate ? std::string(to_string(approximate->selection)) + " " +
+                           std::to_string(approximate->rank)
+                     : solver;
+}
+
+Race race(Dataset data, const RaceOptions& options, const Threads& threads,
+          const Observer& observer, const std::function<void(const Raced&)>& finished) {
+  TrainOptions train = options.train;
+  // What the first takes and gives back must not change what the next may use.
+  if (train.memory_bytes == 0) train.memory_bytes = available_memory_bytes() / 2;
+  const Prepared prepared = prepare(std::move(data), train, threads, observer);
+  const Subproblem& problem = largest(prepared.problems);
+  const Formulated formulated =
+      formulate(prepared.examples, problem.examples, problem.loss, train.kernel, problem.bias);
+  for (const std::string& name : options.only)
+    named_solver(name, formulated.qp, train.stop, train.memory_bytes);
+
+  Race race{{}, choose_solver(formulated.qp, train.stop, train.memory_bytes)};
+  const Runner runner(prepared, train, threads, observer);
+  for (const Lane& lane : lanes_for(formulated.qp, options)) {
+    Raced raced{lane, {}, {}, 0};
+    if (!lane.approximate)
+      raced.refused = refusal(formulated.qp, named_solver(lane.solver, formulated.qp, train.stop,
+                                                          train.memory_bytes))
+                          .value_or("");
+    if (raced.refused.empty()) {
+      raced = runner.run(lane);
+      race.best_primal = std::min(race.best_primal, raced.trained.certificate.primal);
+      if (!lane.approximate)
+        race.best_dual = std::max(race.best_dual, raced.trained.certificate.dual);
+    }
+    if (finished) finished(raced);
+    race.interrupted = raced.trained.ended == Ended::cancelled;
+    race.lanes.push_back(std::move(raced));
+    if (race.interrupted) break;
+  }
+  sort_lanes(race.lanes);
+  return race;
+}
+
+}  // namespace maxmargin
