@@ -3,9 +3,6 @@
 // of 8 features, a smooth target with noise, for classification its sign. Times are of the
 // processor, so that other work on the machine does not count; they add up over threads.
 
-#include <cblas.h>
-#include <lapacke.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -17,6 +14,7 @@
 
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/base/rng.hpp"
+#include "maxmargin/linalg/blas.hpp"
 #include "maxmargin/loss/epsilon_insensitive.hpp"
 #include "maxmargin/loss/hinge.hpp"
 #include "maxmargin/problem/kernel_quadratic.hpp"
@@ -76,15 +74,15 @@ Algebra openblas(const DualQp& qp, int threads) {
   std::vector<double> K(m * m), M, x(m, 1.0), y(m);
   qp.K->exact_block(all, 0, m, K.data(), m);
   for (std::size_t i = 0; i < m; ++i) K[i * m + i] += 1;
-  openblas_set_num_threads(threads);
+  blas().openblas_set_num_threads(threads);
   Algebra best{infinity, infinity};
   for (int run = 0; run < 2; ++run) {
     M = K;
     double start = processor_seconds();
-    if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', n, M.data(), n) != 0) std::exit(3);
+    if (potrf('U', n, M.data(), n) != 0) std::exit(3);
     best.cholesky = std::min(best.cholesky, processor_seconds() - start);
     start = processor_seconds();
-    cblas_dsymv(CblasColMajor, CblasUpper, n, 1, K.data(), n, x.data(), 1, 0, y.data(), 1);
+    blas().cblas_dsymv(CblasColMajor, CblasUpper, n, 1, K.data(), n, x.data(), 1, 0, y.data(), 1);
     best.product = std::min(best.product, processor_seconds() - start);
   }
   return best;

@@ -20,7 +20,7 @@ install(FILES ${PROJECT_BINARY_DIR}/maxmargin-config.cmake
         DESTINATION ${package_dir})
 
 # A static library leaves it to its user to link what it needs.
-set(dependencies "fmt zlib libhwy libzstd libxxhash lapacke openblas")
+set(dependencies "zlib libzstd libxxhash")
 if(BUILD_SHARED_LIBS)
   set(pc_requires "Requires.private: ${dependencies}")
 else()

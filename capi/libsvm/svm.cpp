@@ -44,10 +44,22 @@ Value guarded(Act&& act, Value otherwise) {
   return otherwise;
 }
 
-int thread_count() {
+// A problem of so many nodes is trained before another thread has started.
+constexpr std::size_t few_nodes = 8192;
+
+bool is_small(const svm_problem& problem) {
+  std::size_t nodes = 0;
+  for (int i = 0; i < problem.l; ++i)
+    for (const svm_node* node = problem.x[i]; node->index != -1; ++node)
+      if (++nodes > few_nodes) return false;
+  return true;
+}
+
+int thread_count(const svm_problem& problem) {
   const char* text = std::getenv("OMP_NUM_THREADS");
   const int count = text == nullptr ? 0 : std::atoi(text);
-  return count >= 1 && count <= 1024 ? count : 0;
+  if (count >= 1 && count <= 1024) return count;
+  return is_small(problem) ? 1 : 0;
 }
 
 LibsvmRun make_run(const Threads& threads) {
@@ -119,7 +131,7 @@ extern "C" {
 svm_model* svm_train(const svm_problem* prob, const svm_parameter* param) {
   return guarded(
       [&] {
-        const Threads threads(thread_count());
+        const Threads threads(thread_count(*prob));
         const LibsvmParameters parameters = parameters_of(*param);
         if (const char* wrong = check(parameters)) throw Error(Fault::usage, wrong);
         const LibsvmModel model = libsvm_train(dataset_of(*prob), parameters, make_run(threads));
@@ -133,7 +145,7 @@ void svm_cross_validation(const svm_problem* prob, const svm_parameter* param, i
   const auto rows = static_cast<std::size_t>(std::max(prob->l, 0));
   const bool done = guarded(
       [&] {
-        const Threads threads(thread_count());
+        const Threads threads(thread_count(*prob));
         const LibsvmParameters parameters = parameters_of(*param);
         if (const char* wrong = check(parameters)) throw Error(Fault::usage, wrong);
         if (nr_fold < 2) throw Error(Fault::usage, "n-fold cross validation: n must >= 2");
@@ -149,7 +161,7 @@ void svm_cross_validation(const svm_problem* prob, const svm_parameter* param, i
 int svm_save_model(const char* model_file_name, const svm_model* model) {
   return guarded(
       [&] {
-        save_libsvm(copy_of(*model), model_file_name);
+        save_libsvm(copy_of(*model), model_file_name, Sync::leave);
         return 0;
       },
       -1);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
 
@@ -80,7 +81,9 @@ auto reading(const std::string& path, Act&& act, const char* cannot = "can't ope
   }
 }
 
-/// As many as OMP_NUM_THREADS says, as LIBSVM does where it was built for threads; 0: all cores.
-int thread_count();
+/// As many as OMP_NUM_THREADS says, as LIBSVM does where it was built for threads; otherwise one
+/// where these files are so small that starting another takes longer than it could save; 0: all
+/// cores.
+int thread_count(std::initializer_list<std::string> files);
 
 }  // namespace maxmargin::cli::libsvm

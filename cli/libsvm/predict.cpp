@@ -130,7 +130,7 @@ void check_probability(const LibsvmModel& model, const PredictCommand& command) 
 
 int predict(Arguments arguments) {
   const PredictCommand command = parse_predict(arguments);
-  const Threads threads(thread_count());
+  const Threads threads(thread_count({command.data, command.model}));
   Reader reader =
       reading(command.data, [&] { return Reader(command.data, read_options(), threads); });
   WholeFile output = open_output(command.output);
@@ -151,7 +151,7 @@ int predict(Arguments arguments) {
     if (batch.rows() == 0) break;
     lines = writer.lines(batch, threads, summary);
   }
-  output.commit();
+  output.commit(Sync::leave);
   if (!command.quiet) print(summary_text(summary, writer.is_regression()));
   return 0;
 }

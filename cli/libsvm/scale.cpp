@@ -96,7 +96,7 @@ void save(const Ranges& ranges, const std::string& path) {
         WholeFile file(path);
         const std::string text = range_text(ranges);
         file.write(std::as_bytes(std::span(text)));
-        file.commit();
+        file.commit(Sync::leave);
         return 0;
       },
       cannot_open);
@@ -177,7 +177,7 @@ std::size_t write_all(const Dataset& data, const Scaler& scaler, const Threads& 
 
 int scale(Arguments arguments) {
   const ScaleCommand command = parse_scale(arguments);
-  const Threads threads(thread_count());
+  const Threads threads(thread_count({command.data}));
   const Dataset data = reading(
       command.data, [&] { return read(command.data, read_options(), threads); }, cannot_open);
   Ranges ranges;

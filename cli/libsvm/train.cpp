@@ -166,7 +166,7 @@ std::string cross_validation_text(LibsvmType type, std::span<const double> predi
 
 int train(Arguments arguments) {
   TrainCommand command = parse_train(arguments);
-  const Threads threads(thread_count());
+  const Threads threads(thread_count({command.data}));
   Dataset data = reading(command.data, [&] { return read(command.data, read_options(), threads); });
   LibsvmParameters& parameters = command.parameters;
   const std::size_t last_index = data.x.columns() > 0 ? data.x.columns() - 1 : 0;
@@ -188,7 +188,7 @@ int train(Arguments arguments) {
     return 0;
   }
   const LibsvmModel model = libsvm_train(std::move(data), parameters, run);
-  save_libsvm(model, command.model);
+  save_libsvm(model, command.model, Sync::leave);
   return 0;
 }
 

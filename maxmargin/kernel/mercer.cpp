@@ -1,13 +1,12 @@
 #include "maxmargin/kernel/mercer.hpp"
 
-#include <lapacke.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/kernel/engine.hpp"
+#include "maxmargin/linalg/blas.hpp"
 
 namespace maxmargin {
 namespace {
@@ -65,10 +64,8 @@ Mercer mercer_check(const Kernel& kernel, const Rows& rows, std::size_t most_row
       gram[i * n + j] = gram[j * n + i] = (gram[i * n + j] + gram[j * n + i]) / 2;
     }
   std::vector<double> eigenvalues(n);
-  const auto size = static_cast<lapack_int>(n);
-  const lapack_int failed =
-      LAPACKE_dsyevd(LAPACK_ROW_MAJOR, 'N', 'U', size, gram.data(), size, eigenvalues.data());
-  if (failed != 0)
+  const auto size = static_cast<int>(n);
+  if (syevd('U', size, gram.data(), size, eigenvalues.data()) != 0)
     throw Error(Fault::data, "the eigenvalues of the Gram matrix cannot be computed",
                 "check the data for extreme values");
   result.smallest = eigenvalues.front();

@@ -1,8 +1,8 @@
 #include "maxmargin/linalg/serial_blas.hpp"
 
-#include <cblas.h>
-
 #include <mutex>
+
+#include "maxmargin/linalg/blas.hpp"
 
 namespace maxmargin {
 namespace {
@@ -25,15 +25,15 @@ SerialBlas::SerialBlas() {
   Shared& state = shared();
   const std::lock_guard lock(state.mutex);
   if (state.users++ > 0) return;
-  state.threads_before = openblas_get_num_threads();
-  if (state.threads_before != 1) openblas_set_num_threads(1);
+  state.threads_before = blas().openblas_get_num_threads();
+  if (state.threads_before != 1) blas().openblas_set_num_threads(1);
 }
 
 SerialBlas::~SerialBlas() {
   Shared& state = shared();
   const std::lock_guard lock(state.mutex);
   if (--state.users == 0 && state.threads_before != 1)
-    openblas_set_num_threads(state.threads_before);
+    blas().openblas_set_num_threads(state.threads_before);
 }
 
 }  // namespace maxmargin

@@ -1,12 +1,11 @@
 #include "maxmargin/linalg/symmetric.hpp"
 
-#include <cblas.h>
-#include <lapacke.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <utility>
+
+#include "maxmargin/linalg/blas.hpp"
 
 namespace maxmargin {
 namespace {
@@ -32,10 +31,10 @@ void solve_tile(const double* L, double* X, int rows, int columns, int stride) {
     const int width = std::min(as_int(triangle), columns - begin);
     const double* row = L + static_cast<std::ptrdiff_t>(begin) * stride;
     if (begin > 0)
-      cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, rows, width, begin, -1, X, stride, row,
-                  stride, 1, X + begin, stride);
-    cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, rows, width, 1,
-                row + begin, stride, X + begin, stride);
+      blas().cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, rows, width, begin, -1, X, stride,
+                         row, stride, 1, X + begin, stride);
+    blas().cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, rows, width,
+                       1, row + begin, stride, X + begin, stride);
   }
 }
 
@@ -61,13 +60,13 @@ void SymmetricMatrix::multiply(std::span<const double> x, std::span<double> y,
       const std::size_t row_begin = i * tile, rows = std::min(tile, n - row_begin);
       for (std::size_t j = 0; j < i; ++j) {
         const double* block = row(row_begin) + j * tile;
-        cblas_dgemv(CblasRowMajor, CblasNoTrans, as_int(rows), as_int(tile), 1, block, stride,
-                    x.data() + j * tile, 1, 1, sum + row_begin, 1);
-        cblas_dgemv(CblasRowMajor, CblasTrans, as_int(rows), as_int(tile), 1, block, stride,
-                    x.data() + row_begin, 1, 1, sum + j * tile, 1);
+        blas().cblas_dgemv(CblasRowMajor, CblasNoTrans, as_int(rows), as_int(tile), 1, block,
+                           stride, x.data() + j * tile, 1, 1, sum + row_begin, 1);
+        blas().cblas_dgemv(CblasRowMajor, CblasTrans, as_int(rows), as_int(tile), 1, block, stride,
+                           x.data() + row_begin, 1, 1, sum + j * tile, 1);
       }
-      cblas_dsymv(CblasRowMajor, CblasLower, as_int(rows), 1, row(row_begin) + row_begin, stride,
-                  x.data() + row_begin, 1, 1, sum + row_begin, 1);
+      blas().cblas_dsymv(CblasRowMajor, CblasLower, as_int(rows), 1, row(row_begin) + row_begin,
+                         stride, x.data() + row_begin, 1, 1, sum + row_begin, 1);
     }
   });
   std::copy_n(partial.begin(), n, y.begin());
@@ -84,8 +83,7 @@ Factor::Outcome Factor::cholesky(const Threads& threads, const GoOn& go_on) {
   for (std::size_t k = 0; k < tiles; ++k) {
     if (go_on && !go_on()) return Outcome::stopped;
     // Rows from below are columns from above: L by rows is U by columns.
-    if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', extent(k), at(k, k), stride) != 0)
-      return Outcome::broke_down;
+    if (potrf('U', extent(k), at(k, k), stride) != 0) return Outcome::broke_down;
     threads.run(tiles - k - 1, [&](std::size_t task) {
       const std::size_t i = k + 1 + task;
       solve_tile(at(k, k), at(i, k), extent(i), extent(k), stride);
@@ -99,12 +97,12 @@ Factor::Outcome Factor::cholesky(const Threads& threads, const GoOn& go_on) {
       const auto& [i, begin] = strips_left[task];
       const std::size_t end = std::min(i, begin + tiles_at_once);
       if (end > begin)
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, extent(i),
-                    as_int((end - begin) * tile), extent(k), -1, at(i, k), stride, at(begin, k),
-                    stride, 1, at(i, begin), stride);
+        blas().cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, extent(i),
+                           as_int((end - begin) * tile), extent(k), -1, at(i, k), stride,
+                           at(begin, k), stride, 1, at(i, begin), stride);
       if (begin + tiles_at_once > i)
-        cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, extent(i), extent(k), -1, at(i, k),
-                    stride, 1, at(i, i), stride);
+        blas().cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, extent(i), extent(k), -1,
+                           at(i, k), stride, 1, at(i, i), stride);
     });
   }
   for (std::size_t i = 0; i < n; ++i)
@@ -116,10 +114,7 @@ Factor::Outcome Factor::cholesky(const Threads& threads, const GoOn& go_on) {
 Factor::Outcome Factor::bunch_kaufman() {
   const int n = as_int(matrix_.size());
   pivots_.resize(matrix_.size());
-  std::vector<double> work(matrix_.size() * 64 + 1);
-  const int info =
-      LAPACKE_dsytrf_work(LAPACK_COL_MAJOR, 'U', n, matrix_.row(0), as_int(matrix_.stride()),
-                          pivots_.data(), work.data(), as_int(work.size()));
+  const int info = sytrf('U', n, matrix_.row(0), as_int(matrix_.stride()), pivots_.data());
   kind_ = info == 0 ? Kind::bunch_kaufman : Kind::none;
   return info == 0 ? Outcome::done : Outcome::broke_down;
 }
@@ -133,23 +128,23 @@ void Factor::solve_cholesky(double* b, std::size_t count, const Threads& threads
   const auto subtract = [&](CBLAS_TRANSPOSE op, std::size_t i, std::size_t j, std::size_t source,
                             std::size_t target) {
     if (count == 1)
-      cblas_dgemv(CblasRowMajor, op, extent(i), extent(j), -1, at(i, j), stride, b + source * tile,
-                  1, 1, b + target * tile, 1);
+      blas().cblas_dgemv(CblasRowMajor, op, extent(i), extent(j), -1, at(i, j), stride,
+                         b + source * tile, 1, 1, b + target * tile, 1);
     else
-      cblas_dgemm(CblasColMajor, op == CblasNoTrans ? CblasTrans : CblasNoTrans, CblasNoTrans,
-                  extent(target), many, extent(source), -1, at(i, j), stride, b + source * tile,
-                  length, 1, b + target * tile, length);
+      blas().cblas_dgemm(CblasColMajor, op == CblasNoTrans ? CblasTrans : CblasNoTrans,
+                         CblasNoTrans, extent(target), many, extent(source), -1, at(i, j), stride,
+                         b + source * tile, length, 1, b + target * tile, length);
   };
   for (std::size_t k = 0; k < tiles; ++k) {
-    cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, extent(k), many, 1,
-                at(k, k), stride, b + k * tile, length);
+    blas().cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, extent(k),
+                       many, 1, at(k, k), stride, b + k * tile, length);
     threads.run(tiles - k - 1, [&](std::size_t task) {
       subtract(CblasNoTrans, k + 1 + task, k, k, k + 1 + task);
     });
   }
   for (std::size_t k = tiles; k-- > 0;) {
-    cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, extent(k), many,
-                1, at(k, k), stride, b + k * tile, length);
+    blas().cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, extent(k),
+                       many, 1, at(k, k), stride, b + k * tile, length);
     threads.run(k, [&](std::size_t j) { subtract(CblasTrans, k, j, k, j); });
   }
 }
@@ -158,17 +153,15 @@ void Factor::solve(double* b, std::size_t count, const Threads& threads) const {
   if (count == 0 || matrix_.size() == 0) return;
   if (kind_ == Kind::cholesky) return solve_cholesky(b, count, threads);
   const int n = as_int(matrix_.size());
-  LAPACKE_dsytrs_work(LAPACK_COL_MAJOR, 'U', n, as_int(count), matrix_.row(0),
-                      as_int(matrix_.stride()), pivots_.data(), b, n);
+  sytrs('U', n, as_int(count), matrix_.row(0), as_int(matrix_.stride()), pivots_.data(), b, n);
 }
 
 void solve_small(std::vector<double> M, std::span<double> b, double cutoff) {
   const std::size_t n = b.size();
   if (n == 0) return;
   const SerialBlas serial;
-  std::vector<double> values(n), turned(n, 0.0), work(std::max<std::size_t>(64, 34 * n));
-  if (LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'U', as_int(n), M.data(), as_int(n), values.data(),
-                         work.data(), as_int(work.size())) != 0) {
+  std::vector<double> values(n), turned(n, 0.0);
+  if (syev('U', as_int(n), M.data(), as_int(n), values.data()) != 0) {
     std::fill(b.begin(), b.end(), 0.0);
     return;
   }

@@ -133,11 +133,11 @@ LibsvmModel load_libsvm(const std::string& path) {
   }
 }
 
-void save_libsvm(const LibsvmModel& model, const std::string& path) {
+void save_libsvm(const LibsvmModel& model, const std::string& path, Sync sync) {
   WholeFile file(path);
   const std::string text = libsvm_text(model);
   file.write(std::as_bytes(std::span(text)));
-  file.commit();
+  file.commit(sync);
 }
 
 }  // namespace maxmargin

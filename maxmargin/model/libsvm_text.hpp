@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "maxmargin/model/libsvm_model.hpp"
+#include "maxmargin/model/whole_file.hpp"
 
 // The text files in which LIBSVM keeps models:
 //
@@ -34,6 +35,6 @@ LibsvmModel parse_libsvm_text(std::string_view text, const std::string& name);
 
 /// The same from and to a file, which is written whole or not at all.
 LibsvmModel load_libsvm(const std::string& path);
-void save_libsvm(const LibsvmModel& model, const std::string& path);
+void save_libsvm(const LibsvmModel& model, const std::string& path, Sync sync = Sync::wait);
 
 }  // namespace maxmargin

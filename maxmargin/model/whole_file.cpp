@@ -112,15 +112,18 @@ void WholeFile::write(std::span<const std::byte> bytes) {
   }
 }
 
-void WholeFile::commit() {
+void WholeFile::commit(Sync sync) {
+  const bool wait = sync == Sync::wait;
   // Pipes and devices cannot be synced, and need not be.
-  if (fsync(file_) != 0 && errno != EINVAL && errno != EROFS && errno != ENOTSUP) fail("write");
+  if (wait && fsync(file_) != 0 && errno != EINVAL && errno != EROFS && errno != ENOTSUP)
+    fail("write");
   const int closed = close(file_);
   file_ = -1;
   if (closed != 0) fail("write");
   if (temporary_.empty()) return;
   if (rename(temporary_.c_str(), target_.c_str()) != 0) fail("replace");
   temporary_.clear();
+  if (!wait) return;
   // The name itself is only safe once the directory is.
   const int directory = open(directory_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory < 0) return;

@@ -15,6 +15,10 @@ namespace maxmargin {
 Buffer<char> read_whole_file(const std::string& path,
                              const std::function<void(std::string_view)>& accept);
 
+/// Whether a file is to survive a loss of power from the moment it has its name. Waiting for the
+/// disk takes longer than a small problem does.
+enum class Sync { wait, leave };
+
 /// A file that appears whole or not at all: written under another name in the same directory,
 /// synced, then renamed. What stood there before stays until commit(). A device or pipe is written
 /// directly. Every failure is an Error (Fault::io) and leaves nothing behind.
@@ -26,7 +30,7 @@ class WholeFile {
   WholeFile& operator=(const WholeFile&) = delete;
 
   void write(std::span<const std::byte> bytes);
-  void commit();
+  void commit(Sync sync = Sync::wait);
 
  private:
   [[noreturn]] void fail(const std::string& doing);

@@ -1,8 +1,5 @@
 #include "maxmargin/problem/approximate.hpp"
 
-#include <cblas.h>
-#include <lapacke.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,6 +8,7 @@
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/base/rng.hpp"
+#include "maxmargin/linalg/blas.hpp"
 
 namespace maxmargin {
 namespace {
@@ -153,9 +151,9 @@ class Builder {
     std::vector<double> left(which.size() * rank());
     for (std::size_t c = 0; c < which.size(); ++c)
       std::copy_n(row(which[c]), rank(), left.data() + c * rank());
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, as_int(which.size()), as_int(count),
-                as_int(rank()), -1, left.data(), as_int(rank()), row(begin), as_int(columns_), 1,
-                block, as_int(count));
+    blas().cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, as_int(which.size()), as_int(count),
+                       as_int(rank()), -1, left.data(), as_int(rank()), row(begin),
+                       as_int(columns_), 1, block, as_int(count));
   }
 
   /// Adds basis functions: a new column of Z each, (10.144).
@@ -270,13 +268,8 @@ std::vector<double> principal_residuals(const Quadratic& K, std::size_t rank,
   threads.split(m, 32, [&](std::size_t begin, std::size_t end) {
     K.exact_block(std::span(all).subspan(begin, end - begin), 0, m, matrix.data() + begin * m, m);
   });
-  const auto n = static_cast<lapack_int>(m);
-  lapack_int found = 0;
-  std::vector<lapack_int> support(2 * m);
-  double none = 0;
-  if (LAPACKE_dsyevr(LAPACK_COL_MAJOR, 'N', 'I', 'U', n, matrix.data(), n, 0, 0,
-                     n - static_cast<lapack_int>(rank) + 1, n, 0, &found, values.data(), &none, 1,
-                     support.data()) != 0)
+  const int n = as_int(m);
+  if (syevr('U', n, matrix.data(), n, n - as_int(rank) + 1, n, values.data()) != 0)
     throw Error(Fault::data, "the eigenvalues of the kernel matrix cannot be computed",
                 "check the data for extreme values");
   double left = std::accumulate(K.diagonal().begin(), K.diagonal().end(), 0.0);

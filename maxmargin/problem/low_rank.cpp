@@ -1,10 +1,9 @@
 #include "maxmargin/problem/low_rank.hpp"
 
-#include <cblas.h>
-
 #include <algorithm>
 #include <cmath>
 
+#include "maxmargin/linalg/blas.hpp"
 #include "maxmargin/linalg/serial_blas.hpp"
 
 namespace maxmargin {
@@ -56,7 +55,7 @@ class LowRankQuadratic final : public Quadratic {
     for (std::size_t r = 0; r < which.size(); ++r)
       for (std::size_t c = 0; c < count; ++c)
         out[r * stride + c] =
-            cblas_ddot(as_int(Z_->rank()), Z_->row(which[r]), 1, Z_->row(begin + c), 1);
+            blas().cblas_ddot(as_int(Z_->rank()), Z_->row(which[r]), 1, Z_->row(begin + c), 1);
   }
 
   void multiply(std::span<const double> x, std::span<double> y, Precision,
@@ -82,8 +81,8 @@ std::vector<double> LowRank::gather(std::span<const double> x, const Threads& th
   threads.run(rank_ > 0 ? parts : 0, [&](std::size_t part) {
     const std::size_t begin = part * points_per_part;
     const std::size_t count = std::min(points_per_part, points_ - begin);
-    cblas_dgemv(CblasRowMajor, CblasTrans, as_int(count), as_int(rank_), 1, row(begin),
-                as_int(rank_), x.data() + begin, 1, 0, partial.data() + part * rank_, 1);
+    blas().cblas_dgemv(CblasRowMajor, CblasTrans, as_int(count), as_int(rank_), 1, row(begin),
+                       as_int(rank_), x.data() + begin, 1, 0, partial.data() + part * rank_, 1);
   });
   for (std::size_t part = 0; part < parts; ++part)
     for (std::size_t j = 0; j < rank_; ++j) w[j] += partial[part * rank_ + j];
@@ -95,8 +94,8 @@ void LowRank::spread(std::span<const double> w, std::span<double> y, const Threa
   std::fill(y.begin(), y.end(), 0.0);
   if (rank_ == 0) return;
   threads.split(points_, points_per_part, [&](std::size_t begin, std::size_t end) {
-    cblas_dgemv(CblasRowMajor, CblasNoTrans, as_int(end - begin), as_int(rank_), 1, row(begin),
-                as_int(rank_), w.data(), 1, 0, y.data() + begin, 1);
+    blas().cblas_dgemv(CblasRowMajor, CblasNoTrans, as_int(end - begin), as_int(rank_), 1,
+                       row(begin), as_int(rank_), w.data(), 1, 0, y.data() + begin, 1);
   });
 }
 
@@ -122,9 +121,9 @@ std::vector<double> LowRank::gram(std::span<const Index> which, std::span<const 
       for (std::size_t begin = part * share; begin < last; begin += rows_at_once) {
         const std::size_t end = std::min(last, begin + rows_at_once);
         weighted(begin, end, block.data());
-        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, as_int(rank_), as_int(end - begin), 1,
-                    block.data(), as_int(rank_), 1, sums.data() + part * rank_ * rank_,
-                    as_int(rank_));
+        blas().cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, as_int(rank_),
+                           as_int(end - begin), 1, block.data(), as_int(rank_), 1,
+                           sums.data() + part * rank_ * rank_, as_int(rank_));
       }
     });
     for (std::size_t part = 1; part < parts; ++part)
@@ -143,10 +142,10 @@ std::vector<double> LowRank::gram(std::span<const Index> which, std::span<const 
       std::size_t i = 0, j = task;
       while (j > i) j -= ++i;
       const auto extent = [&](std::size_t p) { return as_int(std::min(piece, rank_ - p * piece)); };
-      cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, extent(i), extent(j),
-                  as_int(end - begin), 1, block.data() + i * piece, as_int(rank_),
-                  block.data() + j * piece, as_int(rank_), 1,
-                  sums.data() + i * piece * rank_ + j * piece, as_int(rank_));
+      blas().cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, extent(i), extent(j),
+                         as_int(end - begin), 1, block.data() + i * piece, as_int(rank_),
+                         block.data() + j * piece, as_int(rank_), 1,
+                         sums.data() + i * piece * rank_ + j * piece, as_int(rank_));
     });
   }
   return sums;

@@ -1,9 +1,9 @@
 #include "maxmargin/solver/lagrangian/sweep.hpp"
 
-#include <cblas.h>
-
 #include <algorithm>
 #include <numeric>
+
+#include "maxmargin/linalg/blas.hpp"
 
 namespace maxmargin {
 namespace {
@@ -115,8 +115,8 @@ class LowRankSweep final : public Sweep {
             double gamma, double* sum) {
     const int count = static_cast<int>(end - begin), rank = static_cast<int>(Z_->rank());
     double product[points_at_once], shares[points_at_once];
-    cblas_dgemv(CblasRowMajor, CblasNoTrans, count, rank, 1, Z_->row(begin), rank, y_.data(), 1, 0,
-                product, 1);
+    blas().cblas_dgemv(CblasRowMajor, CblasNoTrans, count, rank, 1, Z_->row(begin), rank, y_.data(),
+                       1, 0, product, 1);
     for (std::size_t p = begin; p < end; ++p) {
       for (std::size_t k = first_[p]; k < first_[p + 1]; ++k) {
         const Index v = variables_[k];
@@ -126,8 +126,8 @@ class LowRankSweep final : public Sweep {
       }
       shares[p - begin] = share(p, r);
     }
-    cblas_dgemv(CblasRowMajor, CblasTrans, count, rank, 1, Z_->row(begin), rank, shares, 1, 1, sum,
-                1);
+    blas().cblas_dgemv(CblasRowMajor, CblasTrans, count, rank, 1, Z_->row(begin), rank, shares, 1,
+                       1, sum, 1);
   }
 
   const DualQp& qp_;

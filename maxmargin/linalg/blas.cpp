@@ -1,0 +1,151 @@
+#include "maxmargin/linalg/blas.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "maxmargin/base/error.hpp"
+
+namespace maxmargin {
+namespace {
+
+constexpr const char* library_name = "libopenblas.so.0";
+
+// Fortran passes everything by address, and the lengths of texts behind all else.
+using Length = std::size_t;
+struct Lapack {
+  void (*dpotrf_)(const char*, const int*, double*, const int*, int*, Length);
+  void (*dsytrf_)(const char*, const int*, double*, const int*, int*, double*, const int*, int*,
+                  Length);
+  void (*dsytrs_)(const char*, const int*, const int*, const double*, const int*, const int*,
+                  double*, const int*, int*, Length);
+  void (*dsyev_)(const char*, const char*, const int*, double*, const int*, double*, double*,
+                 const int*, int*, Length, Length);
+  void (*dsyevd_)(const char*, const char*, const int*, double*, const int*, double*, double*,
+                  const int*, int*, const int*, int*, Length, Length);
+  void (*dsyevr_)(const char*, const char*, const char*, const int*, double*, const int*,
+                  const double*, const double*, const int*, const int*, const double*, int*,
+                  double*, double*, const int*, int*, double*, const int*, int*, const int*, int*,
+                  Length, Length, Length);
+};
+
+struct Loaded {
+  Blas blas;
+  Lapack lapack;
+};
+
+[[noreturn]] void fail() {
+  const char* reason = dlerror();
+  throw Error(Fault::io, std::string("OpenBLAS cannot be used: ") + (reason ? reason : "unknown"),
+              "install libopenblas0");
+}
+
+const Loaded& loaded() {
+  static const Loaded one = [] {
+    void* library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) fail();
+    const auto find = [&](const char* name, auto& function) {
+      void* found = dlsym(library, name);
+      if (found == nullptr) fail();
+      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(found);
+    };
+    Loaded all{};
+#define MAXMARGIN_FIND(name) find(#name, all.blas.name);
+    MAXMARGIN_BLAS(MAXMARGIN_FIND)
+#undef MAXMARGIN_FIND
+    find("dpotrf_", all.lapack.dpotrf_);
+    find("dsytrf_", all.lapack.dsytrf_);
+    find("dsytrs_", all.lapack.dsytrs_);
+    find("dsyev_", all.lapack.dsyev_);
+    find("dsyevd_", all.lapack.dsyevd_);
+    find("dsyevr_", all.lapack.dsyevr_);
+    return all;
+  }();
+  return one;
+}
+
+const Lapack& lapack() { return loaded().lapack; }
+
+constexpr int ask = -1;  // a workspace of this length asks for the best one
+
+/// Room for what LAPACK has answered to that.
+template <class Value>
+std::vector<Value> room(double answer) {
+  return std::vector<Value>(static_cast<std::size_t>(std::max(1.0, answer)));
+}
+int length(const auto& space) { return static_cast<int>(space.size()); }
+
+}  // namespace
+
+const Blas& blas() { return loaded().blas; }
+
+int potrf(char part, int n, double* a, int stride) {
+  int info = 0;
+  lapack().dpotrf_(&part, &n, a, &stride, &info, 1);
+  return info;
+}
+
+int sytrf(char part, int n, double* a, int stride, int* pivots) {
+  int info = 0;
+  double best = 0;
+  lapack().dsytrf_(&part, &n, a, &stride, pivots, &best, &ask, &info, 1);
+  auto work = room<double>(best);
+  const int size = length(work);
+  lapack().dsytrf_(&part, &n, a, &stride, pivots, work.data(), &size, &info, 1);
+  return info;
+}
+
+int sytrs(char part, int n, int count, const double* a, int stride, const int* pivots, double* b,
+          int b_stride) {
+  int info = 0;
+  lapack().dsytrs_(&part, &n, &count, a, &stride, pivots, b, &b_stride, &info, 1);
+  return info;
+}
+
+int syev(char part, int n, double* a, int stride, double* values) {
+  int info = 0;
+  double best = 0;
+  constexpr char vectors = 'V';
+  lapack().dsyev_(&vectors, &part, &n, a, &stride, values, &best, &ask, &info, 1, 1);
+  auto work = room<double>(best);
+  const int size = length(work);
+  lapack().dsyev_(&vectors, &part, &n, a, &stride, values, work.data(), &size, &info, 1, 1);
+  return info;
+}
+
+int syevd(char part, int n, double* a, int stride, double* values) {
+  int info = 0, best_whole = 0;
+  double best = 0;
+  constexpr char none = 'N';
+  lapack().dsyevd_(&none, &part, &n, a, &stride, values, &best, &ask, &best_whole, &ask, &info, 1,
+                   1);
+  auto work = room<double>(best);
+  auto whole = room<int>(best_whole);
+  const int size = length(work), whole_size = length(whole);
+  lapack().dsyevd_(&none, &part, &n, a, &stride, values, work.data(), &size, whole.data(),
+                   &whole_size, &info, 1, 1);
+  return info;
+}
+
+int syevr(char part, int n, double* a, int stride, int first, int last, double* values) {
+  int info = 0, found = 0, best_whole = 0;
+  double best = 0, no_vectors = 0;
+  constexpr double unused = 0;
+  constexpr int one = 1;
+  constexpr char none = 'N', by_number = 'I';
+  std::vector<int> support(2 * static_cast<std::size_t>(std::max(n, 1)));
+  const auto run = [&](double* work, int size, int* whole, int whole_size) {
+    lapack().dsyevr_(&none, &by_number, &part, &n, a, &stride, &unused, &unused, &first, &last,
+                     &unused, &found, values, &no_vectors, &one, support.data(), work, &size, whole,
+                     &whole_size, &info, 1, 1, 1);
+  };
+  run(&best, ask, &best_whole, ask);
+  auto work = room<double>(best);
+  auto whole = room<int>(best_whole);
+  run(work.data(), length(work), whole.data(), length(whole));
+  return info;
+}
+
+}  // namespace maxmargin
