@@ -176,7 +176,7 @@ TEST_F(LibsvmCommands, GridSearchFindsTheSame) {
   write("two", two_classes(60, 0.1));
   const auto folder = std::filesystem::path(MAXMARGIN_PROGRAM).parent_path();
   const auto search = [&](const std::string& program) {
-    return theirs("svm-grid -svmtrain " + program +
+    return theirs("python3 /usr/bin/svm-grid -svmtrain " + program +
                   " -gnuplot null -out null -log2c -1,1,2 -log2g 1,-1,-2 two")
         .out;
   };

@@ -131,6 +131,22 @@ void look_up(const svm_model& model, const svm_node* x, std::vector<double>& val
   }
 }
 
+/// A model may come from anywhere, not only from svm_train and svm_load_model: numbers of support
+/// vectors that do not add up would lead outside of its arrays (CVE-2020-28975).
+void require_consistent(const svm_model& model) {
+  std::int64_t sum = 0;
+  bool good = model.l >= 0;
+  if (has_classes(model.param.svm_type))
+    for (int k = 0; k < model.nr_class; ++k) {
+      good = good && model.nSV[k] >= 0;
+      sum += model.nSV[k];
+    }
+  else
+    sum = model.l;
+  if (!good || sum != model.l)
+    throw Error(Fault::data, "the numbers of nSV do not add up to l", "load the model again");
+}
+
 }  // namespace
 
 LibsvmParameters parameters_of(const svm_parameter& param) {
@@ -258,6 +274,7 @@ svm_model* make_model(const LibsvmModel& from, const svm_parameter& param,
 }
 
 void decision_values(const svm_model& model, const svm_node* x, double* values) {
+  require_consistent(model);
   std::vector<double> kernel(static_cast<std::size_t>(model.l));
   if (model.param.kernel_type == PRECOMPUTED)
     look_up(model, x, kernel);

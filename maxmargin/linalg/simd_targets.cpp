@@ -1,11 +1,13 @@
 #include <hwy/targets.h>
 
+#include <atomic>
+
 #if HWY_ARCH_X86
 #include <cpuid.h>
 #endif
 
 // Which of the instruction sets that code was compiled for this processor has. Highway keeps these
-// two functions in a library of its own, which measures the processor's clock for 3 ms whenever a
+// functions in a library of its own, which measures the processor's clock for 3 ms whenever a
 // program starts: longer than a small problem takes. Nothing else of that library is used.
 
 namespace hwy {
@@ -59,12 +61,21 @@ int64_t supported() { return HWY_STATIC_TARGET; }
 
 #endif
 
+/// What tests pretend the processor has; 0: they do not.
+std::atomic<int64_t>& for_test() {
+  static std::atomic<int64_t> targets = 0;
+  return targets;
+}
+
 }  // namespace
 
 int64_t SupportedTargets() {
   static const int64_t targets = supported() | HWY_STATIC_TARGET | HWY_EMU128 | HWY_SCALAR;
-  return targets;
+  const int64_t pretended = for_test().load();
+  return pretended != 0 ? pretended : targets;
 }
+
+void SetSupportedTargetsForTest(int64_t targets) { for_test().store(targets); }
 
 ChosenTarget& GetChosenTarget() {
   static ChosenTarget chosen;

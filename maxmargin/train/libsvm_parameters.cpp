@@ -22,14 +22,16 @@ Task task_of(const LibsvmParameters& parameters, std::span<const int> classes) {
           svc.class_weights.emplace_back(std::to_string(label), factor);
       return svc;
     }
+    case LibsvmType::nu_svc:
+      return NuSvc{.nu = parameters.nu};
     case LibsvmType::one_class:
       return OneClass{.nu = parameters.nu};
     case LibsvmType::epsilon_svr:
       return Svr{.cost = parameters.C, .epsilon = parameters.p};
-    default:
-      break;
+    case LibsvmType::nu_svr:
+      return NuSvr{.cost = parameters.C, .nu = parameters.nu};
   }
-  throw Error(Fault::usage, "this type of machine is not there yet");
+  return Svc{};
 }
 
 }  // namespace

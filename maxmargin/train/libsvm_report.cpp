@@ -8,6 +8,9 @@
 namespace maxmargin {
 namespace {
 
+// Dividing by the margin of nu-SVC may round a bound.
+constexpr double nearly = 1 - 1e-12;
+
 /// Sums over the coefficients of one machine.
 struct Coefficients {
   std::size_t count = 0, at_bound = 0;
@@ -17,7 +20,7 @@ struct Coefficients {
     const double size = std::abs(coefficient);
     if (size == 0) return;
     ++count;
-    at_bound += size >= bound;
+    at_bound += size >= nearly * bound;
     sum += size;
   }
 };

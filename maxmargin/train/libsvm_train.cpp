@@ -254,6 +254,11 @@ class Trainer {
       lines.width = machine.width;
       lines.cost_first = bound_of(of_classes_ ? model.labels[i] : 0);
       lines.cost_second = bound_of(of_classes_ ? model.labels[j] : 0);
+      if (model.type == LibsvmType::nu_svc) {
+        // Coefficients are divided by the margin, and LIBSVM's objective is that of these.
+        lines.cost_first = lines.cost_second = 1 / machine.width;
+        lines.objective /= machine.width * machine.width;
+      }
       text += report_lines(model, i, j, lines, dots);
     };
     if (!of_classes_) {

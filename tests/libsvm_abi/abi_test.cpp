@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstddef>
@@ -103,7 +104,7 @@ std::vector<double> values_of(const svm_model* model, const svm_node* x) {
 TEST_F(LibsvmAbi, TellsItsVersion) { EXPECT_EQ(libsvm_version, LIBSVM_VERSION); }
 
 TEST_F(LibsvmAbi, EveryTypeAndKernelTrainsSavesAndLoads) {
-  for (const int type : {C_SVC, ONE_CLASS, EPSILON_SVR})
+  for (int type = C_SVC; type <= NU_SVR; ++type)
     for (int kernel = LINEAR; kernel <= SIGMOID; ++kernel) {
       const Points points(4, type >= EPSILON_SVR);
       svm_parameter param = defaults(type, kernel);
@@ -225,6 +226,102 @@ TEST_F(LibsvmAbi, FilesThatAreNoModelAreNull) {
     const std::size_t at = text.find("nr_class"), end = text.find('\n', at);
     write(text.substr(0, at) + with + text.substr(end));
     EXPECT_EQ(svm_load_model(file_.c_str()), nullptr) << with;
+  }
+  for (const char* with : {"nr_sv 1 1 1", "nr_sv -1 60 1", "nr_sv 2000000000 2000000000 294967296",
+                           "nr_sv 20", "nr_sv", ""}) {
+    const std::size_t at = text.find("nr_sv"), end = text.find('\n', at);
+    write(text.substr(0, at) + with + text.substr(end));
+    EXPECT_EQ(svm_load_model(file_.c_str()), nullptr) << with;
+  }
+  for (const char* without :
+       {"svm_type", "kernel_type", "gamma", "nr_class", "total_sv", "rho", "label", "SV"}) {
+    const std::size_t at = text.find(std::string("\n") + without, 1);
+    const std::size_t begin = at == std::string::npos ? 0 : at + 1, end = text.find('\n', begin);
+    write(text.substr(0, begin) + text.substr(end + 1));
+    EXPECT_EQ(svm_load_model(file_.c_str()), nullptr) << without;
+  }
+  std::srand(7);
+  for (int k = 0; k < 20; ++k) {
+    std::string noise = text.substr(0, k % 2 == 0 ? 0 : 150);
+    for (int i = 0; i < 300; ++i) noise += static_cast<char>(std::rand());
+    write(noise);
+    EXPECT_EQ(svm_load_model(file_.c_str()), nullptr);
+  }
+}
+
+// CVE-2020-28975: a model put together elsewhere whose numbers lead outside of its arrays.
+TEST_F(LibsvmAbi, CountsThatDoNotAddUpAreNotFollowed) {
+  const Points points(3);
+  svm_parameter param = defaults();
+  param.probability = 1;
+  svm_model* model = svm_train(&points.problem, &param);
+  ASSERT_NE(model, nullptr);
+  const int before = model->nSV[0];
+  for (const int wrong : {before + 1, 1 << 30, -1}) {
+    model->nSV[0] = wrong;
+    double values[3], probabilities[3];
+    EXPECT_TRUE(std::isnan(svm_predict(model, points.x[0])));
+    EXPECT_TRUE(std::isnan(svm_predict_values(model, points.x[0], values)));
+    EXPECT_TRUE(std::isnan(svm_predict_probability(model, points.x[0], probabilities)));
+  }
+  model->nSV[0] = before;
+  EXPECT_FALSE(std::isnan(svm_predict(model, points.x[0])));
+  svm_free_and_destroy_model(&model);
+}
+
+TEST_F(LibsvmAbi, ProbabilitiesAndFoldsOfEveryType) {
+  for (int type = C_SVC; type <= NU_SVR; ++type) {
+    const Points points(3, type >= EPSILON_SVR);
+    svm_parameter param = defaults(type);
+    param.nu = 0.2;
+    const auto rows = static_cast<std::size_t>(points.problem.l);
+    std::vector<double> predicted(rows, std::nan(""));
+    svm_cross_validation(&points.problem, &param, 4, predicted.data());
+    for (const double value : predicted) EXPECT_TRUE(std::isfinite(value)) << type;
+
+    svm_model* plain = svm_train(&points.problem, &param);
+    ASSERT_NE(plain, nullptr);
+    EXPECT_EQ(svm_check_probability_model(plain), 0);
+    EXPECT_EQ(svm_get_svr_probability(plain), 0);
+    std::vector<double> p(3, -1.0);
+    EXPECT_EQ(svm_predict_probability(plain, points.x[3], p.data()),
+              svm_predict(plain, points.x[3]));
+    svm_free_and_destroy_model(&plain);
+
+    param.probability = 1;
+    if (svm_check_parameter(&points.problem, &param) != nullptr) continue;  // one-class of 3.24
+    svm_model* model = svm_train(&points.problem, &param);
+    ASSERT_NE(model, nullptr) << type;
+    EXPECT_EQ(svm_check_probability_model(model), 1) << type;
+    ASSERT_EQ(svm_save_model(file_.c_str(), model), 0);
+    svm_model* loaded = svm_load_model(file_.c_str());
+    ASSERT_NE(loaded, nullptr);
+    EXPECT_EQ(svm_check_probability_model(loaded), 1) << type;
+    if (type >= EPSILON_SVR) {
+      EXPECT_GT(svm_get_svr_probability(model), 0);
+      EXPECT_EQ(svm_get_svr_probability(loaded), svm_get_svr_probability(model));
+      EXPECT_EQ(svm_predict_probability(model, points.x[0], p.data()),
+                svm_predict(model, points.x[0]));
+    } else {
+      const std::size_t outcomes = type == ONE_CLASS ? 2 : 3;
+      for (const svm_node* x : points.x) {
+        const double label = svm_predict_probability(model, x, p.data());
+        std::vector<double> again(3, -1.0);
+        EXPECT_EQ(svm_predict_probability(loaded, x, again.data()), label);
+        double sum = 0;
+        for (std::size_t k = 0; k < outcomes; ++k) {
+          EXPECT_EQ(again[k], p[k]);
+          sum += p[k];
+        }
+        EXPECT_NEAR(sum, 1, 1e-9);
+        const auto best = std::max_element(p.begin(), p.begin() + 3) - p.begin();
+        if (type != ONE_CLASS) {
+          EXPECT_EQ(label, model->label[best]);
+        }
+      }
+    }
+    svm_free_and_destroy_model(&loaded);
+    svm_free_and_destroy_model(&model);
   }
 }
 

@@ -88,6 +88,34 @@ def quick_start(results):
             results[wrong] = str(error)
 
 
+def every_type(results):
+    """All five types by all of the library's functions for them."""
+    from svmutil import svm_predict, svm_train
+    for kind in range(5):
+        # svm_predict of svmutil has room for a single value of nu-SVC.
+        y, x = made_data(90, 2 if kind == 1 else 3)
+        for kernel in range(4):
+            # With a margin, and where the sigmoid is nearly definite: so the answer is unique.
+            nu = 0.853 if kind == 1 and kernel in (0, 3) else 0.313
+            shape = "-g 0.02 -r 0" if kernel == 3 else "-g 0.3 -r 0.1"
+            options = f"-s {kind} -t {kernel} -n {nu} {shape} -e 0.000001 -w1 2 -w7 3 "
+            m = svm_train(y, x, options)
+            p_label, p_acc, p_val = svm_predict(y, x, m)
+            values = [v for row in p_val for v in row]
+            results[f"type {kind} {kernel}"] = [
+                values, m.get_svm_type(), m.get_nr_class(), m.is_probability_model(),
+                p_label if kind < 2 else [], list(p_acc[:2]) if kind != 2 else []]
+        if kind == 2:
+            continue
+        options = f"-s {kind} -g 0.3 -n 0.31 -e 0.000001 "
+        results[f"folds {kind}"] = svm_train(y, x, options + "-v 4")
+        m = svm_train(y, x, options + "-b 1")
+        p_label, _, p_val = svm_predict(y, x, m, "-b 1")
+        results[f"probability {kind}"] = [
+            m.is_probability_model(), m.get_svr_probability() if kind > 2 else 0.0,
+            [v for row in p_val for v in row] if kind < 2 else [], p_label]
+
+
 def low_level(results):
     from svm import gen_svm_nodearray, libsvm, svm_parameter, svm_problem
     prob = svm_problem([1, -1], [{1: 1, 3: 1}, {1: -1, 3: -1}])
@@ -119,6 +147,7 @@ def run_all():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         quick_start(results)
+        every_type(results)
         low_level(results)
         with_scipy(results)
         os.chdir("/")
