@@ -22,7 +22,7 @@ constexpr double seconds_between_reports = 0.1;
 // Within a working set this share of the violation is left: solving it further wastes steps that
 // the next set would undo.
 constexpr double inner_share = 0.1;
-constexpr std::size_t first_set = 512;  // variables in it
+constexpr std::size_t largest_first_set = 512;  // variables in it
 // Outer iterations between two looks at what could be left out, and how much it must be.
 constexpr std::size_t iterations_between_shrinks = 10;
 constexpr double worth_shrinking = 0.7;
@@ -55,11 +55,11 @@ std::size_t largest_set(const DualQp& qp, const Smo& options) {
                                  static_cast<std::size_t>(options.working_set));
 }
 
-/// Choosing a set costs O(n), its kernel values O(size^2): a set is large enough that the former
-/// does not count.
-std::size_t least_set(const DualQp& qp) {
+/// Choosing a set costs O(n), its kernel values O(size^2): this many times the root of n variables,
+/// a set is large enough that the former does not count.
+std::size_t set_of_roots(const DualQp& qp, std::size_t times) {
   const auto root = static_cast<std::size_t>(std::sqrt(static_cast<double>(qp.size())));
-  return std::clamp<std::size_t>(2 * root, 64, first_set);
+  return std::clamp<std::size_t>(times * root, 64, largest_first_set);
 }
 
 /// A point within the bounds that keeps the pair rows: as given, or zero where possible; what the
@@ -99,8 +99,8 @@ class Outer {
         coupling_(qp, kinds_),
         active_(qp, kinds_, first_point(qp, kinds_, start.a)),
         largest_set_(largest_set(qp, options)),
-        least_set_(std::min(least_set(qp), largest_set_)),
-        set_size_(std::min(first_set, largest_set_)),
+        least_set_(std::min(set_of_roots(qp, 2), largest_set_)),
+        set_size_(std::min(set_of_roots(qp, 4), largest_set_)),
         cache_(qp.K, options.cache_bytes, largest_set_),
         beta_(active_.beta),
         goal_(options.stop.kkt) {
