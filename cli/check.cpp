@@ -10,6 +10,7 @@
 #include "cli/output.hpp"
 #include "cli/reading.hpp"
 #include "cli/report.hpp"
+#include "cli/running_options.hpp"
 #include "cli/units.hpp"
 #include "cli/verbs.hpp"
 #include "maxmargin/data/describe.hpp"
@@ -186,16 +187,8 @@ Verb add_check(CLI::App& program) {
   auto arguments = std::make_shared<CheckArguments>();
   app->add_option("FILE", arguments->data, "a data file; - for standard input")->required();
   app->add_flag("--json", arguments->json, "print one JSON object");
-  const auto add = [&](const std::string& name, const std::string& help,
-                       std::function<void(const std::string&)> take) {
-    app->add_option_function<std::string>(name, std::move(take), help)->type_name("N")->take_last();
-  };
-  add("--threads", "how many threads; 0: one per core [0]", [arguments](const std::string& text) {
-    arguments->threads = static_cast<int>(parse_count("--threads", text, 0, 1024));
-  });
-  add("--seed", "seed of the sample of rows [0]", [arguments](const std::string& text) {
-    arguments->seed = parse_count("--seed", text, 0, UINT64_MAX);
-  });
+  add_threads(*app, arguments->threads);
+  add_seed(*app, arguments->seed, "seed of the sample of rows [0]");
   arguments->kernel.add_to(*app, "");
   arguments->reading.add_to(*app, ReadingOptions::Weights::yes);
   app->footer("With --kernel it also answers whether the kernel matrix of (at most " +

@@ -13,6 +13,7 @@
 #include "cli/help.hpp"
 #include "cli/output.hpp"
 #include "cli/reading.hpp"
+#include "cli/running_options.hpp"
 #include "cli/scores.hpp"
 #include "cli/signals.hpp"
 #include "cli/units.hpp"
@@ -306,14 +307,7 @@ Verb add_predict(CLI::App& program) {
   app->add_flag("--json", arguments->json,
                 "print one JSON object; without -o it holds the predictions");
   app->add_flag("--quiet", arguments->quiet, "no summary");
-  app->add_option_function<std::string>(
-         "--threads",
-         [arguments](const std::string& text) {
-           arguments->threads = static_cast<int>(parse_count("--threads", text, 0, 1024));
-         },
-         "how many threads; 0: one per core [0]")
-      ->type_name("N")
-      ->take_last();
+  add_threads(*app, arguments->threads);
   arguments->reading.add_to(*app, ReadingOptions::Weights::no);
   app->footer(examples({"maxmargin predict test.svm a9a.model -o labels.txt",
                         "zcat big.csv.gz | maxmargin predict - houses.model > prices.txt",

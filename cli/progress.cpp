@@ -102,7 +102,7 @@ void ProgressLine::update(const Progress& progress) {
 
 void ProgressLine::note(const std::string& text) {
   const std::lock_guard lock(mutex_);
-  if (note_.empty()) note_ = text;
+  notes_.push_back(text);
 }
 
 void ProgressLine::tick() {
@@ -114,15 +114,15 @@ void ProgressLine::draw() {
   const double elapsed = watch_.seconds();
   std::string line;
   if (request_.made()) {
-    line = "stopping: the best model so far will be written (Ctrl-C again aborts)";
+    line = "stopping with the best so far (Ctrl-C again aborts)";
   } else {
     if (!last_ || elapsed < silent_seconds) return;
     double remaining = last_remaining_;
     if (remaining >= 0) remaining = std::max(0.0, remaining - (elapsed - last_seconds_));
     line = progress_text(*last_, elapsed, remaining);
   }
-  if (!note_.empty() && !noted_) fmt::print(stderr, "\r{}\x1b[K\n", note_);
-  noted_ = noted_ || !note_.empty();
+  for (const std::string& note : notes_) fmt::print(stderr, "\r{}\x1b[K\n", note);
+  notes_.clear();
   const std::size_t width = terminal_width();
   if (line.size() >= width) line.resize(width - 1);
   fmt::print(stderr, "\r{}\x1b[K", line);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "cli/signals.hpp"
 #include "maxmargin/base/clock.hpp"
@@ -45,7 +46,7 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   void update(const Progress& progress);
-  /// A line that stays, shown when the run turns out to take its time; the first counts.
+  /// A line that stays, shown when the run turns out to take its time.
   void note(const std::string& text);
 
  private:
@@ -62,10 +63,9 @@ class ProgressLine {
   bool ended_ = false;
   bool drawn_ = false;
   std::optional<Progress> last_;
-  std::string note_;
-  bool noted_ = false;
-  std::string last_phase_;   ///< keeps what last_->phase shows
-  double last_seconds_ = 0;  ///< when it came
+  std::vector<std::string> notes_;  ///< not shown yet
+  std::string last_phase_;          ///< keeps what last_->phase shows
+  double last_seconds_ = 0;         ///< when it came
   double last_remaining_ = -1;
   std::thread ticker_;
 };

@@ -144,6 +144,14 @@ std::string race_summary(const TrainingData& read, const Race& race) {
   return text;
 }
 
+/// One line as soon as one has ended.
+std::string show_ended(const Raced& raced) {
+  if (!raced.refused.empty()) return fmt::format("{} did not run", raced.lane.name());
+  return fmt::format("{}: {} after {}, relative gap {:.1e}", who(raced),
+                     to_string(raced.trained.ended), show_seconds(raced.seconds()),
+                     raced.trained.certificate.relative_gap);
+}
+
 int exit_code_of(const Race& race) {
   if (race.interrupted) return exit_stopped;
   const bool any = std::ranges::any_of(race.lanes, &Raced::converged);
@@ -159,10 +167,11 @@ int run_race(RaceArguments& arguments) {
   TrainingData read = read_training_data(train, threads);
   const RaceOptions options = race_options(arguments, read.options);
   const auto show = train.json || train.quiet ? ProgressLine::Show::no : ProgressLine::Show::yes;
-  Race race =
-      watched(train.data, options.train.stop, show, [&](const Observer& observer, ProgressLine&) {
-        return maxmargin::race(std::move(read.data), options, threads, observer);
-      });
+  const Stop overall{options.train.stop.kkt, options.train.stop.relative_gap};
+  Race race = watched(train.data, overall, show, [&](const Observer& observer, ProgressLine& line) {
+    return maxmargin::race(std::move(read.data), options, threads, observer,
+                           [&](const Raced& raced) { line.note(show_ended(raced)); });
+  });
   if (!train.model.empty() && !race.lanes.empty() && race.lanes.front().refused.empty()) {
     Model& model = race.lanes.front().trained.model;
     for (auto& each : train.remembered(read.counts_from_zero))

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <mutex>
 
 #include "cli/exit_codes.hpp"
 #include "cli/help.hpp"
@@ -197,8 +198,12 @@ int run_train(TrainArguments& arguments) {
       watched(arguments.data, read.options.stop, shows_progress(arguments),
               [&](const Observer& observer, ProgressLine& line) {
                 TrainOptions options = read.options;
+                // Machines of one task have the same shape: the first tells enough.
+                std::once_flag told;
                 options.chosen = [&](const Choice& choice) {
-                  line.note(fmt::format("solver {}: {}", name_of(choice.solver), choice.reason));
+                  std::call_once(told, [&] {
+                    line.note(fmt::format("solver {}: {}", name_of(choice.solver), choice.reason));
+                  });
                 };
                 return train(std::move(read.data), options, threads, observer);
               });

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <filesystem>
 
+#include "cli/running_options.hpp"
 #include "cli/suggest.hpp"
 #include "cli/units.hpp"
 
@@ -166,13 +167,10 @@ void TrainArguments::add_machine(CLI::App& app) {
       [&](const auto& solver) { help += fmt::format("\n{:<13} {}", solver.name, solver.summary); });
   add("--solver", "NAME", help + "\n[auto]", [this](const std::string& text) { solver_ = text; });
   solver_fields_.add_to(app, "Solver (with --solver NAME)");
-  add("--threads", "N", "how many threads; 0: one per core [0]", [this](const std::string& text) {
-    threads = static_cast<int>(parse_count("--threads", text, 0, 1024));
-  });
+  add_threads(app, threads)->group("Running");
   add("--memory", "SIZE", "for kernel values, e.g. 8G or 500M [half of what is free]",
       [this](const std::string& text) { memory_ = parse_bytes("--memory", text); });
-  add("--seed", "N", "seed of whatever is random [0]",
-      [this](const std::string& text) { seed_ = parse_count("--seed", text, 0, UINT64_MAX); });
+  add_seed(app, seed_, "seed of whatever is random [0]")->group("Running");
 }
 
 /// Options of a loss that was not chosen would have no effect.

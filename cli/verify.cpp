@@ -11,6 +11,7 @@
 #include "cli/output.hpp"
 #include "cli/reading.hpp"
 #include "cli/report.hpp"
+#include "cli/running_options.hpp"
 #include "cli/units.hpp"
 #include "cli/verbs.hpp"
 #include "maxmargin/base/clock.hpp"
@@ -106,14 +107,7 @@ Verb add_verify(CLI::App& program) {
   app->add_option("MODEL", arguments->model, "a model that 'maxmargin train' wrote")->required();
   app->add_option("DATA", arguments->data, "the data it was trained on")->required();
   app->add_flag("--json", arguments->json, "print one JSON object");
-  app->add_option_function<std::string>(
-         "--threads",
-         [arguments](const std::string& text) {
-           arguments->threads = static_cast<int>(parse_count("--threads", text, 0, 1024));
-         },
-         "how many threads; 0: one per core [0]")
-      ->type_name("N")
-      ->take_last();
+  add_threads(*app, arguments->threads);
   arguments->reading.add_to(*app, ReadingOptions::Weights::yes);
   app->footer(examples({"maxmargin verify a9a.model a9a.svm",
                         "maxmargin verify houses.model houses.csv --json | jq .holds"}) +

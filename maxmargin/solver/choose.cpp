@@ -16,11 +16,11 @@ constexpr double tight_precision = 1e-5;
 constexpr std::size_t few_points = 500;
 // The same for the one system that the Lagrangian method factors.
 constexpr std::size_t few_points_of_one_system = 3000;
-// A thin matrix: path following takes time in proportion to the points, small steps rather to their
-// square; from where on it is faster. The first is for squared losses.
+// A thin matrix: path following takes time in proportion to the points, and all variables move at
+// once. From where on that is faster than pairs for squared losses,
 constexpr std::size_t some_points = 1000;
-constexpr std::size_t many_points = 10000, many_points_a_column = 400;
-constexpr std::size_t many_points_if_tight = 2000, many_points_a_column_if_tight = 200;
+// and than single variables for losses with corners.
+constexpr std::size_t many_points = 10000, many_points_a_column = 200;
 // What path following is expected to take, for limits of time: its iterations, and how fast it
 // factors a full matrix and sums the squares of a thin one.
 constexpr double path_iterations = 30;
@@ -78,13 +78,14 @@ class Tree {
         (shape_.thin || (shape_.tight && shape_.points <= few_points_of_one_system)))
       return take(Lagrangian{}, shape_.thin ? "squared loss, no equality row, few columns"
                                             : "squared loss, no equality row, small enough");
-    if (path_pays()) return path();
+    if (squared_and_thin()) return take(InteriorPoint{}, "squared loss, few columns");
+    if (long_and_thin()) return take(InteriorPoint{}, "many points, few columns");
     if (accepts(GaussSeidel{})) return take(GaussSeidel{}, "no equality row");
     return with_any_rows();
   }
 
   Choice with_a_bias() const {
-    if (path_pays()) return path();
+    if (squared_and_thin()) return take(InteriorPoint{}, "squared loss, few columns");
     return take(Smo{}, qp_.A.size() == 1 ? "one equality row, that of the bias"
                                          : std::to_string(qp_.A.size()) + " equality rows");
   }
@@ -97,18 +98,12 @@ class Tree {
     return take(PrimalDual{}, "any equality rows");
   }
 
-  /// Whether path following over a thin matrix is faster than moving a few variables at a time.
-  bool path_pays() const {
-    if (!shape_.thin || !fits(InteriorPoint{})) return false;
-    if (shape_.curved) return shape_.points >= some_points;
-    if (shape_.tight)
-      return shape_.points >=
-             std::max(many_points_if_tight, many_points_a_column_if_tight * shape_.columns);
-    return shape_.points >= std::max(many_points, many_points_a_column * shape_.columns);
+  bool squared_and_thin() const {
+    return shape_.thin && shape_.curved && shape_.points >= some_points && fits(InteriorPoint{});
   }
-  Choice path() const {
-    return take(InteriorPoint{},
-                shape_.curved ? "squared loss, few columns" : "many points, few columns");
+  bool long_and_thin() const {
+    return shape_.thin && fits(InteriorPoint{}) &&
+           shape_.points >= std::max(many_points, many_points_a_column * shape_.columns);
   }
 
   /// A path that is cut short has come nowhere, so that it must end well within the limit.

@@ -77,13 +77,13 @@ TEST(ChooseSolver, PairsForMachinesWithABias) {
   EXPECT_EQ(chosen(problem(100, 100, Rows::bias, Cost::corners, Definite::no)), "smo");
 }
 
-TEST(ChooseSolver, PathFollowingWhereItsTimeGrowsSlower) {
-  EXPECT_EQ(chosen(problem(5000, 10, Rows::bias), 1e-8), "interior-point");
-  EXPECT_EQ(chosen(problem(5000, 10, Rows::bias), 1e-3), "smo");
-  EXPECT_EQ(chosen(problem(20000, 10, Rows::bias), 1e-3), "interior-point");
-  EXPECT_EQ(chosen(problem(20000, 1000, Rows::bias), 1e-8), "smo");
-  EXPECT_EQ(chosen(problem(5000, 10, Rows::bias, Cost::squared)), "interior-point");
-  EXPECT_EQ(chosen(problem(5000, 5000, Rows::bias, Cost::squared)), "smo");
+TEST(ChooseSolver, PathFollowingForSquaredLossesOfLowRank) {
+  for (const double precision : {1e-3, 1e-8}) {
+    EXPECT_EQ(chosen(problem(5000, 10, Rows::bias, Cost::squared), precision), "interior-point");
+    EXPECT_EQ(chosen(problem(500, 10, Rows::bias, Cost::squared), precision), "smo");
+    EXPECT_EQ(chosen(problem(5000, 5000, Rows::bias, Cost::squared), precision), "smo");
+    EXPECT_EQ(chosen(problem(20000, 10, Rows::bias), precision), "smo");
+  }
 }
 
 TEST(ChooseSolver, WithoutARow) {
@@ -92,6 +92,8 @@ TEST(ChooseSolver, WithoutARow) {
   EXPECT_EQ(chosen(problem(9000, 9000, Rows::none, Cost::squared), 1e-8), "gauss-seidel");
   EXPECT_EQ(chosen(problem(5000, 5000, Rows::none)), "gauss-seidel");
   EXPECT_EQ(chosen(problem(20000, 10, Rows::none)), "interior-point");
+  EXPECT_EQ(chosen(problem(20000, 1000, Rows::none)), "gauss-seidel");
+  EXPECT_EQ(chosen(problem(5000, 10, Rows::none)), "gauss-seidel");
 }
 
 TEST(ChooseSolver, RowsOfOtherKinds) {
@@ -105,7 +107,7 @@ TEST(ChooseSolver, OnlyOneTakesOtherCosts) {
 }
 
 TEST(ChooseSolver, MemoryAndTimeMustBeEnough) {
-  const DualQp thin = problem(20000, 50, Rows::bias);
+  const DualQp thin = problem(20000, 50, Rows::bias, Cost::squared);
   EXPECT_EQ(chosen(thin), "interior-point");
   EXPECT_EQ(chosen(thin, 1e-3, infinity, 1 << 20), "smo");
   EXPECT_EQ(chosen(thin, 1e-3, 0.5), "smo");

@@ -49,7 +49,8 @@ class Runner {
          const Observer& observer)
       : prepared_(prepared), options_(options), threads_(threads), observer_(observer) {}
 
-  Raced run(const Lane& lane) const {
+  /// `before` of `all` lanes have ended.
+  Raced run(const Lane& lane, std::size_t before, std::size_t all) const {
     Raced raced{lane, {}, {}, 0};
     TrainOptions options = options_;
     options.solver = lane.solver;
@@ -57,6 +58,7 @@ class Runner {
     const std::string name = lane.name();
     const Observer named = [&](Progress progress) {
       progress.phase = name;
+      progress.done = (static_cast<double>(before) + progress.done) / static_cast<double>(all);
       return observer_ ? observer_(progress) : Control::proceed;
     };
     if (lane.approximate) {
@@ -118,14 +120,15 @@ Race race(Dataset data, const RaceOptions& options, const Threads& threads,
 
   Race race{{}, choose_solver(formulated.qp, train.stop, train.memory_bytes)};
   const Runner runner(prepared, train, threads, observer);
-  for (const Lane& lane : lanes_for(formulated.qp, options)) {
+  const std::vector<Lane> lanes = lanes_for(formulated.qp, options);
+  for (const Lane& lane : lanes) {
     Raced raced{lane, {}, {}, 0};
     if (!lane.approximate)
       raced.refused = refusal(formulated.qp, named_solver(lane.solver, formulated.qp, train.stop,
                                                           train.memory_bytes))
                           .value_or("");
     if (raced.refused.empty()) {
-      raced = runner.run(lane);
+      raced = runner.run(lane, race.lanes.size(), lanes.size());
       race.best_primal = std::min(race.best_primal, raced.trained.certificate.primal);
       if (!lane.approximate)
         race.best_dual = std::max(race.best_dual, raced.trained.certificate.dual);

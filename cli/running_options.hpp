@@ -1,0 +1,36 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+
+#include "cli/units.hpp"
+
+namespace maxmargin::cli {
+
+// Options that say how to run, the same for every command. What they fill must live as long as the
+// command line is parsed.
+
+inline CLI::Option* add_threads(CLI::App& app, int& threads) {
+  return app
+      .add_option_function<std::string>(
+          "--threads",
+          [&threads](const std::string& text) {
+            threads = static_cast<int>(parse_count("--threads", text, 0, 1024));
+          },
+          "how many threads; 0: one per core [0]")
+      ->type_name("N")
+      ->take_last();
+}
+
+inline CLI::Option* add_seed(CLI::App& app, std::uint64_t& seed, const std::string& help) {
+  return app
+      .add_option_function<std::string>(
+          "--seed",
+          [&seed](const std::string& text) { seed = parse_count("--seed", text, 0, UINT64_MAX); },
+          help)
+      ->type_name("N")
+      ->take_last();
+}
+
+}  // namespace maxmargin::cli
