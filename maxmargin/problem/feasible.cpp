@@ -35,7 +35,9 @@ class Projection {
       State next = at(moved(now.nu, direction, length));
       // Close to the end the value is all rounding, and the residual tells.
       const auto good = [&] {
-        return next.value <= now.value + 1e-4 * length * slope || largest(next) < largest(now) / 2;
+        return next.value <= now.value + 1e-4 * length * slope ||
+               (largest(next) < largest(now) / 2 &&
+                next.value - now.value <= 1e-9 * (std::abs(next.value) + std::abs(now.value)));
       };
       for (int k = 0; k < most_halvings && !good(); ++k) {
         length /= 2;
@@ -147,18 +149,25 @@ double equality_defect(const DualQp& qp, std::span<const double> a) {
   return largest;
 }
 
-std::optional<std::vector<double>> nearest_feasible(const DualQp& qp, std::span<const double> a) {
+std::optional<std::vector<double>> nearest_feasible(const DualQp& qp, std::span<const double> a,
+                                                    std::span<const double> slope,
+                                                    double steepest) {
   if (equality_defect(qp, a) <= rounding) return std::vector<double>(a.begin(), a.end());
-  std::vector<double> inner(qp.size(), 0.0), outer(qp.size(), 0.0);
+  std::vector<double> room(qp.size(), 0.0);
   for (std::size_t v = 0; v < qp.size(); ++v) {
     const Block& block = qp.block[v];
-    const double room = std::min(a[v] - block.lower, block.upper - a[v]);
-    inner[v] = std::isinf(room) ? std::max(1.0, std::abs(a[v])) : std::max(0.0, room);
-    const double width = block.upper - block.lower;
-    outer[v] = std::isinf(width) ? std::max(1.0, std::abs(a[v])) : width;
+    const double within = std::min(a[v] - block.lower, block.upper - a[v]);
+    const double width =
+        std::abs(slope[v]) <= steepest ? block.upper - block.lower : std::max(0.0, within);
+    room[v] = std::isinf(width) ? std::max(1.0, std::abs(a[v])) : width;
   }
-  if (auto found = Projection(qp, a, std::move(inner)).solve()) return found;
-  return Projection(qp, a, std::move(outer)).solve();
+  return Projection(qp, a, std::move(room)).solve();
+}
+
+std::optional<std::vector<double>> nearest_feasible(const DualQp& qp, std::span<const double> a) {
+  const std::vector<double> steep(qp.size(), 1.0);
+  if (auto found = nearest_feasible(qp, a, steep, 0)) return found;
+  return nearest_feasible(qp, a, steep, 1);
 }
 
 }  // namespace maxmargin

@@ -16,4 +16,9 @@ double equality_defect(const DualQp& qp, std::span<const double> a);
 /// the others leave their bounds. Nothing where there is no such point.
 std::optional<std::vector<double>> nearest_feasible(const DualQp& qp, std::span<const double> a);
 
+/// The same where only some variables may leave their bounds: those whose `slope`, the derivative
+/// of the objective and the rows' prices, is at most `steepest`, so that moving them spoils little.
+std::optional<std::vector<double>> nearest_feasible(const DualQp& qp, std::span<const double> a,
+                                                    std::span<const double> slope, double steepest);
+
 }  // namespace maxmargin

@@ -81,5 +81,23 @@ TEST(NearestFeasible, SaysWhereThereIsNoSuchPoint) {
   for (const double value : *corner) EXPECT_NEAR(value, 0, 1e-9);
 }
 
+TEST(NearestFeasible, OnlyVariablesWithSmallSlopesLeaveTheirBounds) {
+  DualQp qp;
+  const std::vector<double> from(6, 0.0);
+  const std::vector<double> slope = {0.3, -0.01, 2, 0.01, -0.02, 5};
+  for (std::size_t v = 0; v < from.size(); ++v) qp.block.push_back({1, 0, 0, 1, 0});
+  qp.A = {std::vector<double>(6, 1.0)};
+  qp.d = {1.5};
+  const auto found = nearest_feasible(qp, from, slope, 0.01);
+  ASSERT_TRUE(found.has_value());
+  expect_feasible(qp, *found);
+  for (const std::size_t v : {0u, 2u, 4u, 5u}) EXPECT_EQ((*found)[v], 0);
+  EXPECT_NEAR((*found)[1], 0.75, 1e-12);
+  EXPECT_NEAR((*found)[3], 0.75, 1e-12);
+  qp.d = {2.5};  // two variables alone do not do it
+  EXPECT_FALSE(nearest_feasible(qp, from, slope, 0.01).has_value());
+  EXPECT_TRUE(nearest_feasible(qp, from, slope, 0.02).has_value());
+}
+
 }  // namespace
 }  // namespace maxmargin

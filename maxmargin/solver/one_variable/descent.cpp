@@ -1,8 +1,11 @@
 #include "maxmargin/solver/one_variable/descent.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <iterator>
+#include <limits>
 #include <utility>
+
+#include "maxmargin/solver/smo/scan.hpp"
 
 namespace maxmargin {
 namespace {
@@ -22,10 +25,13 @@ Descent::Descent(const DualQp& qp, std::vector<double> a, Precision precision, S
       penalty(qp.A.size(), 0.0),
       qp_(qp),
       precision_(precision),
+      columns_(qp),
       shared_(shared),
       a_(std::move(a)),
       f_(std::move(f)),
       slope_(qp.size(), 0.0),
+      violation_(qp.size(), 0.0),
+      kept_(qp.size(), false),
       change_(qp.K->size(), 0.0) {
   if (f_.size() == qp.K->size()) {
     refresh_residual();
@@ -61,39 +67,54 @@ std::vector<double> Descent::multipliers() const {
   return result;
 }
 
-double Descent::violation(std::size_t v) const {
-  const Block& block = qp_.block[v];
-  if (slope_[v] < 0) return a_[v] < block.upper ? -slope_[v] : 0;
-  return a_[v] > block.lower ? slope_[v] : 0;
-}
-
 double Descent::look() {
   const std::vector<double> price = multipliers();
   const std::size_t n = a_.size();
-  std::vector<double> largest((n + variables_per_task - 1) / variables_per_task, 0.0);
+  task_worst_.assign((n + variables_per_task - 1) / variables_per_task, 0.0);
   shared_.threads.split(n, variables_per_task, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t v = begin; v < end; ++v) {
-      const Block& block = qp_.block[v];
-      slope_[v] = block.sign * f_[qp_.row[v]] + block.linear + block.curvature * a_[v];
-    }
-    for (std::size_t r = 0; r < price.size(); ++r)
-      for (std::size_t v = begin; v < end; ++v) slope_[v] += price[r] * qp_.A[r][v];
-    double worst = 0;
-    for (std::size_t v = begin; v < end; ++v) worst = std::max(worst, violation(v));
-    largest[begin / variables_per_task] = worst;
+    task_worst_[begin / variables_per_task] =
+        find_violations(columns_, {a_, f_, price}, begin, end, slope_.data(), violation_.data());
   });
-  return largest.empty() ? 0 : *std::max_element(largest.begin(), largest.end());
+  return task_worst_.empty() ? 0 : *std::max_element(task_worst_.begin(), task_worst_.end());
 }
 
 Index Descent::worst() const {
-  Index result = 0;
-  double largest = -1;
-  for (std::size_t v = 0; v < a_.size(); ++v)
-    if (const double here = violation(v); here > largest) {
-      largest = here;
-      result = static_cast<Index>(v);
-    }
-  return result;
+  const std::size_t task = static_cast<std::size_t>(
+      std::max_element(task_worst_.begin(), task_worst_.end()) - task_worst_.begin());
+  const auto begin = violation_.begin() + static_cast<std::ptrdiff_t>(task * variables_per_task);
+  return static_cast<Index>(std::find(begin, violation_.end(), task_worst_[task]) -
+                            violation_.begin());
+}
+
+/// The largest violations of those that are not kept, among equals the smallest indices.
+std::vector<Index> Descent::most_violating(std::size_t wanted) {
+  std::vector<Index> found;
+  // What was enough the last time mostly is enough now, and spares looking at many more.
+  for (double least = last_least_ / 2;; least = 0) {
+    std::vector<std::vector<Index>> of_task(task_worst_.size());
+    shared_.threads.run(task_worst_.size(), [&](std::size_t task) {
+      if (task_worst_[task] <= 0 || task_worst_[task] < least) return;
+      const std::size_t begin = task * variables_per_task;
+      find_at_least(violation_.data(), begin, std::min(variables_per_task, a_.size() - begin),
+                    std::max(least, std::numeric_limits<double>::min()), of_task[task]);
+    });
+    found.clear();
+    for (const std::vector<Index>& some : of_task)
+      std::copy_if(some.begin(), some.end(), std::back_inserter(found),
+                   [&](Index v) { return !kept_[v]; });
+    if (found.size() >= wanted || least == 0) break;
+  }
+  const auto worse = [&](Index v, Index w) {
+    return violation_[v] != violation_[w] ? violation_[v] > violation_[w] : v < w;
+  };
+  last_least_ = 0;
+  if (found.size() > wanted) {
+    std::nth_element(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(wanted),
+                     found.end(), worse);
+    last_least_ = violation_[found[wanted]];
+    found.resize(wanted);
+  }
+  return found;
 }
 
 std::vector<Index> Descent::choose_set() {
@@ -104,34 +125,17 @@ std::vector<Index> Descent::choose_set() {
   std::vector<Index> set;
   for (const Index v : last_set_)
     if (is_free(v) && set.size() < most_kept) set.push_back(v);
-  std::vector<bool> taken(a_.size(), false);
-  for (const Index v : set) taken[v] = true;
-
-  struct Candidate {
-    double violation;
-    Index v;
-  };
-  std::vector<Candidate> candidates;
-  for (std::size_t v = 0; v < a_.size(); ++v)
-    if (const double here = violation(v); here > 0 && !taken[v])
-      candidates.push_back({here, static_cast<Index>(v)});
-  const auto worse = [](const Candidate& x, const Candidate& y) {
-    return x.violation != y.violation ? x.violation > y.violation : x.v < y.v;
-  };
-  const std::size_t wanted = most - set.size();
-  if (candidates.size() > wanted) {
-    std::nth_element(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(wanted),
-                     candidates.end(), worse);
-    candidates.resize(wanted);
-  }
-  for (const Candidate& candidate : candidates) set.push_back(candidate.v);
+  for (const Index v : set) kept_[v] = true;
+  const std::vector<Index> others = most_violating(most - set.size());
+  for (const Index v : set) kept_[v] = false;
+  set.insert(set.end(), others.begin(), others.end());
   std::sort(set.begin(), set.end());
   last_set_ = set;
   return set;
 }
 
 /// K between the points of a set of variables, from rows that the cache has, the others computed.
-std::vector<float> Descent::kernel_of(const std::vector<Index>& set) const {
+void Descent::fill_kernel(const std::vector<Index>& set, SetProblem& problem) const {
   std::vector<Index> points, missing;  // in increasing order, without repetition
   for (const Index v : set) points.push_back(qp_.row[v]);
   std::sort(points.begin(), points.end());
@@ -155,40 +159,39 @@ std::vector<float> Descent::kernel_of(const std::vector<Index>& set) const {
   for (std::size_t k = 0; k < set.size(); ++k)
     place[k] = static_cast<std::size_t>(
         std::lower_bound(points.begin(), points.end(), qp_.row[set[k]]) - points.begin());
-  std::vector<float> values(set.size() * set.size());
   for (std::size_t k = 0; k < set.size(); ++k)
     for (std::size_t i = 0; i < set.size(); ++i)
-      values[k * set.size() + i] = between[place[k] * width + place[i]];
-  return values;
+      problem.M[k * problem.stride + i] = between[place[k] * width + place[i]];
 }
 
 SetProblem Descent::problem_of(const std::vector<Index>& set) const {
   SetProblem problem(set.size());
-  const std::vector<float> K = set.size() > 1 ? kernel_of(set) : std::vector<float>(1);
   const std::size_t rows = qp_.A.size();
-  std::vector<double> weighted(rows);
+  std::vector<double> curvatures(set.size());
+  AlignedVector<double> sign(problem.stride, 0.0);
+  std::vector<AlignedVector<double>> A(rows, AlignedVector<double>(problem.stride, 0.0));
   for (std::size_t i = 0; i < set.size(); ++i) {
     const Index v = set[i];
     const Block& block = qp_.block[v];
-    float* to = problem.M.data() + i * problem.stride;
+    sign[i] = block.sign;
     double curvature = qp_.K->diagonal()[qp_.row[v]] + block.curvature;
     for (std::size_t r = 0; r < rows; ++r) {
-      weighted[r] = penalty[r] * qp_.A[r][v];
-      curvature += weighted[r] * qp_.A[r][v];
+      A[r][i] = qp_.A[r][v];
+      curvature += penalty[r] * A[r][i] * A[r][i];
     }
-    for (std::size_t j = 0; j < set.size(); ++j) {
-      double value =
-          static_cast<double>(K[i * set.size() + j]) * block.sign * qp_.block[set[j]].sign;
-      for (std::size_t r = 0; r < rows; ++r) value += weighted[r] * qp_.A[r][set[j]];
-      to[j] = static_cast<float>(value);
-    }
-    to[i] = static_cast<float>(curvature);
+    curvatures[i] = curvature;
     problem.diagonal[i] = std::max(curvature, least_curvature);
     problem.slope[i] = slope_[v];
     problem.a[i] = a_[v];
     problem.lower[i] = block.lower;
     problem.upper[i] = block.upper;
   }
+  if (set.size() > 1) {
+    fill_kernel(set, problem);
+    add_signs_and_rows(problem, sign, A, penalty);
+  }
+  for (std::size_t i = 0; i < set.size(); ++i)
+    problem.M[i * problem.stride + i] = static_cast<float>(curvatures[i]);
   return problem;
 }
 
@@ -217,7 +220,7 @@ Descent::Progress Descent::pass(const std::vector<Index>& set, Pace pace) {
 std::vector<Index> Descent::violators(double least) const {
   std::vector<Index> result;
   for (std::size_t v = 0; v < a_.size(); ++v)
-    if (violation(v) > least) result.push_back(static_cast<Index>(v));
+    if (violation_[v] > least) result.push_back(static_cast<Index>(v));
   return result;
 }
 

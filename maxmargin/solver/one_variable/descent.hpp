@@ -6,6 +6,7 @@
 #include "maxmargin/problem/dual_qp.hpp"
 #include "maxmargin/problem/row_cache.hpp"
 #include "maxmargin/solver/one_variable/set_steps.hpp"
+#include "maxmargin/solver/one_variable/violations.hpp"
 
 namespace maxmargin {
 
@@ -74,17 +75,22 @@ class Descent {
   void refresh_residual();
   SetProblem problem_of(const std::vector<Index>& set) const;
   Progress taken(const std::vector<Index>& set, const SetProblem& problem, std::size_t steps);
-  std::vector<float> kernel_of(const std::vector<Index>& set) const;
+  void fill_kernel(const std::vector<Index>& set, SetProblem& problem) const;
   void carry_over(const std::vector<Index>& set, std::span<const double> now);
   RowCache::Wishes wishes(const std::vector<Index>& set, const std::vector<Index>& changed) const;
   std::vector<bool> precious() const;
-  double violation(std::size_t v) const;
+  std::vector<Index> most_violating(std::size_t wanted);
 
   const DualQp& qp_;
   Precision precision_;
+  VariableColumns columns_;
   Shared shared_;
   std::vector<double> a_, f_, residual_, slope_;
+  std::vector<double> violation_;   // at the last look()
+  std::vector<double> task_worst_;  // the largest of each task of the look
+  double last_least_ = 0;           // violation that was in the last working set
   std::vector<Index> last_set_;
+  std::vector<bool> kept_;      // from the last set, false between calls
   std::vector<double> change_;  // of each point's coefficient, zero between calls
 };
 

@@ -55,6 +55,22 @@ HWY_INLINE Worst moved(SetProblem& p, const float* HWY_RESTRICT row, double step
   return result;
 }
 
+void combine(SetProblem& p, const double* HWY_RESTRICT sign,
+             std::span<const AlignedVector<double>> A, std::span<const double> penalty) {
+  const D d;
+  const hn::Rebind<float, D> df;
+  for (std::size_t i = 0; i < p.size; ++i) {
+    float* row = p.M.data() + i * p.stride;
+    for (std::size_t j = 0; j < p.stride; j += hn::Lanes(d)) {
+      V value = hn::Mul(hn::Set(d, sign[i]), hn::Load(d, sign + j));
+      value = hn::Mul(value, hn::PromoteTo(d, hn::Load(df, row + j)));
+      for (std::size_t r = 0; r < penalty.size(); ++r)
+        value = hn::MulAdd(hn::Set(d, penalty[r] * A[r][i]), hn::Load(d, A[r].data() + j), value);
+      hn::Store(hn::DemoteTo(df, value), df, row + j);
+    }
+  }
+}
+
 std::size_t iterate_greedily(SetProblem& p, double target, std::size_t most_steps) {
   std::size_t steps = 0;
   Worst now = moved(p, p.M.data(), 0);
@@ -78,11 +94,17 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace maxmargin {
 
+HWY_EXPORT(combine);
 HWY_EXPORT(iterate_greedily);
 
 SetProblem::SetProblem(std::size_t variables)
     : size(variables), stride((variables + 15) / 16 * 16), M(variables * stride, 0.0f) {
   for (auto* values : {&slope, &a, &lower, &upper, &diagonal}) values->assign(stride, 0.0);
+}
+
+void add_signs_and_rows(SetProblem& problem, std::span<const double> sign,
+                        std::span<const AlignedVector<double>> A, std::span<const double> penalty) {
+  HWY_DYNAMIC_DISPATCH(combine)(problem, sign.data(), A, penalty);
 }
 
 std::size_t take_greedy_steps(SetProblem& problem, double target, std::size_t most_steps) {

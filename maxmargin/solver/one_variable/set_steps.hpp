@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 #include "maxmargin/base/aligned.hpp"
 
@@ -19,6 +20,11 @@ struct SetProblem {
   AlignedVector<double> slope, a, lower, upper;
   AlignedVector<double> diagonal;  ///< of M
 };
+
+/// From M = K between the variables' points: M_ij = s_i s_j K_ij + sum_r penalty_r A_ri A_rj, the
+/// arrays aligned and as long as a row of M.
+void add_signs_and_rows(SetProblem& problem, std::span<const double> sign,
+                        std::span<const AlignedVector<double>> A, std::span<const double> penalty);
 
 /// Moves the variable with the largest violation to its best place within its bounds, over and
 /// over, until no violation is above `target` or `most_steps` were done. Returns the number of

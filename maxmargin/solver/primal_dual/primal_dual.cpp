@@ -10,6 +10,7 @@
 #include "maxmargin/problem/feasible.hpp"
 #include "maxmargin/problem/row_cache.hpp"
 #include "maxmargin/solver/one_variable/descent.hpp"
+#include "maxmargin/solver/primal_dual/orthogonal_rows.hpp"
 
 namespace maxmargin {
 namespace {
@@ -36,6 +37,8 @@ constexpr double most_growth = 1e6;
 constexpr std::size_t patience = 20;
 // The systems of the Hessian are solved when their residuals are this small, relative to the start.
 constexpr double settled_share = 0.05;
+// So many working sets are waited for that in sum: with a singular Q it might be for ever.
+constexpr int most_waits = 50;
 // A hard margin below this share of the data's radius is none.
 constexpr double least_margin = 1e-6;
 
@@ -110,8 +113,11 @@ struct Units {
 
 class Method {
  public:
-  Method(const DualQp& qp, const PrimalDual& options, const Run& run)
+  /// `rows`, where there are such, brought the rows of `qp` about.
+  Method(const DualQp& qp, const PrimalDual& options, const Run& run,
+         const OrthogonalRows* rows = nullptr)
       : qp_(qp),
+        rows_(rows),
         options_(options),
         run_(run),
         units_(qp),
@@ -125,8 +131,9 @@ class Method {
                         [](const Block& block) { return block.is_hard(); });
     eps_p_ = options.primal_tolerance > 0 ? options.primal_tolerance : options.stop.kkt / 2;
     for (std::size_t r = 0; r < qp.A.size(); ++r)
-      eps_d_.push_back(options.dual_tolerance > 0 ? options.dual_tolerance
-                                                  : eps_p_ / (units_.penalty[r] * units_.size[r]));
+      eps_d_.push_back(options.dual_tolerance > 0
+                           ? options.dual_tolerance / (rows ? rows->largest_growth() : 1)
+                           : eps_p_ / (units_.penalty[r] * units_.size[r]));
     if (options.safeguard == Safeguard::augmented)
       for (std::size_t r = 0; r < qp.A.size(); ++r)
         primal_.penalty[r] = options.penalty * units_.penalty[r];
@@ -140,7 +147,7 @@ class Method {
     if (lambda_.size() != qp_.A.size()) end_feasibly();
     Solution solution;
     solution.a = primal_.a();
-    solution.lambda = std::move(lambda_);
+    solution.lambda = rows_ ? rows_->multipliers(std::move(lambda_)) : std::move(lambda_);
     solution.ended = *ended_;
     solution.iterations = steps_;
     solution.best_primal = best_primal_;
@@ -167,7 +174,7 @@ class Method {
     if (first_violation_ == 0) begin();
     if (violation_ <= tolerance_) {
       if (violation_ <= eps_p_ && residual_is_small()) return settle();
-      if (hessian_ && options_.wait && !hessian_->settled())
+      if (hessian_ && options_.wait && !hessian_->settled() && waits_++ < most_waits)
         hessian_->improve(steps_per_variable * set_size_);
       else
         move_multipliers();
@@ -304,9 +311,14 @@ class Method {
   struct Placed {
     std::vector<double> a, f;
   };
-  /// The nearest point where A a = d, and f there. Where there is none: the point itself.
+  /// The nearest point where A a = d, and f there. Where there is none: the point itself. Variables
+  /// leave their bounds only as far as they have to: those with small derivatives, which are few.
   Placed feasible_place() const {
-    auto found = nearest_feasible(qp_, primal_.a());
+    std::optional<std::vector<double>> found =
+        nearest_feasible(qp_, primal_.a(), primal_.slope(), 0);
+    for (double steepest = eps_p_; !found && steepest < first_violation_; steepest *= 10)
+      found = nearest_feasible(qp_, primal_.a(), primal_.slope(), steepest);
+    if (!found) found = nearest_feasible(qp_, primal_.a());
     if (!found) return {primal_.a(), primal_.f()};
     std::vector<double> difference = *found;
     for (std::size_t v = 0; v < difference.size(); ++v) difference[v] -= primal_.a()[v];
@@ -360,9 +372,11 @@ class Method {
 
   void tell(bool dual_step) const {
     if (!options_.watch) return;
-    double residual = 0;
-    for (const double each : primal_.residual()) residual = std::max(residual, std::abs(each));
-    options_.watch({steps_, violation_, residual, primal_.lambda, dual_step});
+    double largest = 0;
+    for (const double each : rows_ ? rows_->residual(primal_.residual()) : primal_.residual())
+      largest = std::max(largest, std::abs(each));
+    const std::vector<double> lambda = rows_ ? rows_->multipliers(primal_.lambda) : primal_.lambda;
+    options_.watch({steps_, violation_, largest, lambda, dual_step});
   }
 
   /// Hard margins only: the variables grow without end while w shrinks, relative to them.
@@ -378,6 +392,7 @@ class Method {
   }
 
   const DualQp& qp_;
+  const OrthogonalRows* rows_;
   const PrimalDual& options_;
   const Run& run_;
   Stopwatch clock_;
@@ -402,6 +417,7 @@ class Method {
   std::size_t steps_ = 0, idle_ = 0;
   double last_size_ = infinity, least_size_ = infinity;  // of the residuals, in units of eps_d
   double penalty_growth_ = 1;
+  int waits_ = 0;
   int fruitless_ = 0;
 };
 
@@ -433,7 +449,10 @@ std::optional<std::string> refuses(const DualQp& qp, const PrimalDual& options) 
 }
 
 Solution run(const DualQp& qp, const PrimalDual& options, const Run& run) {
-  return Method(qp, options, run).solve();
+  if (!options.orthogonal || qp.A.size() < 2) return Method(qp, options, run).solve();
+  const OrthogonalRows rows(qp);
+  if (rows.contradictory()) return Method(qp, options, run).solve();
+  return Method(rows.problem(), options, run, &rows).solve();
 }
 
 }  // namespace maxmargin

@@ -39,6 +39,7 @@ struct PrimalDual {
   double penalty = 3;
   bool hessian = false;
   bool wait = false;
+  bool orthogonal = true;
   int working_set = 256;
   std::function<void(const PrimalDualState&)> watch{};  ///< called after every working set
 
@@ -61,6 +62,8 @@ struct PrimalDual {
       field("hessian", &PrimalDual::hessian,
             "estimate the curvature of the dual function on the way"),
       field("wait", &PrimalDual::wait, "move the multipliers only when that estimate has settled"),
+      field("orthogonal", &PrimalDual::orthogonal,
+            "make several equality rows orthogonal to each other first"),
       field("working-set", &PrimalDual::working_set, "variables in a working set",
             Range{1, 4096, false, false, "from 1 to 4096"})};
 };
@@ -76,6 +79,7 @@ std::optional<std::string> refuses(const DualQp& qp, const PrimalDual& options);
 /// violation first; when no violation is above eps_p, lambda_r moves by Newton's step
 /// (A a - d)_r / h_r on the dual function, whose curvature h_r = A_r'Q^-1 A_r comes from k more
 /// systems Q gamma = -A_r solved alongside, one step each for a step of the variables (seed, 5.2).
+/// Several rows are made orthogonal first, so that the diagonal stands for the Hessian.
 /// At the end the little that A a misses d by is taken from the free variables. Needs Q positive
 /// semi-definite; rows and products of K; O(n) memory for each of the k + 1 systems, beside the
 /// cache. A working set costs O(points) for each of its rows that changed and O(n k) to choose.

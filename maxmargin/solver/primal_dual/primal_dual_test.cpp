@@ -142,6 +142,82 @@ TEST(PrimalDual, TheSafeguardConvergesWhereHardlyAnyVariableIsFree) {
   EXPECT_LE(found.certificate.relative_gap, 1e-3);
 }
 
+Certified converged(const DualQp& qp, double gap = 1e-6) {
+  PrimalDual options;
+  options.stop.kkt = 1e-5;
+  options.stop.relative_gap = gap;
+  const Certified found = solved(qp, options);
+  EXPECT_EQ(found.solution.ended, Ended::converged);
+  EXPECT_LE(found.certificate.kkt, 1e-5);
+  EXPECT_LE(found.certificate.relative_gap, gap);
+  EXPECT_LE(found.certificate.equality_residual, 1e-9);
+  return found;
+}
+
+// The multipliers are then hardly, or not at all, determined; the machine is.
+TEST(PrimalDual, ConvergesWhereRowsAreNearlyOrQuiteDependent) {
+  for (const Form form : {Form::classes, Form::tube})
+    for (const double apart : {1e-2, 1e-6, 0.0}) {
+      SCOPED_TRACE(testing::Message() << "rows apart by " << apart);
+      DualQp qp = machine(form, 30, 3, 1);
+      const double without = converged(qp).certificate.dual;
+      qp.A.push_back(qp.A[1]);
+      qp.d.push_back(0);
+      for (std::size_t v = 0; v < qp.size(); ++v)
+        qp.A[3][v] += apart * (v % 7 == 0 ? 1 : 0) * qp.block[v].sign;
+      const double with = converged(qp).certificate.dual;
+      EXPECT_LE(with, without * (1 + 2e-6));
+      if (apart == 0) {
+        EXPECT_NEAR(with, without, 2e-6 * without);
+      }
+    }
+}
+
+// Q has rank one, then rank zero but for a single point.
+TEST(PrimalDual, ConvergesWhereQHasHardlyAnyCurvature) {
+  for (const Form form : {Form::classes, Form::tube})
+    for (const bool nearly_all_zero : {false, true})
+      for (const double cost : {0.01, 1.0}) {
+        SCOPED_TRACE(testing::Message() << nearly_all_zero << ", cost " << cost);
+        DualQp qp = machine(form, 40, 2, cost);
+        Rng rng(11);
+        std::vector<double> values(40, 0.0);
+        values[3] = 1;
+        if (!nearly_all_zero)
+          for (double& x : values) x = rng.normal();
+        qp.K = make_kernel_quadratic(Linear{},
+                                     std::make_shared<const Features>(Features::dense(1, values)));
+        converged(qp);
+      }
+}
+
+TEST(PrimalDual, ConvergesForCostsOfAllSizes) {
+  for (const Form form : {Form::classes, Form::tube})
+    for (const double cost : {1e-6, 1e-2, 1e6}) {
+      SCOPED_TRACE(testing::Message() << "cost " << cost);
+      DualQp qp = machine(form, 24, 3, cost);
+      // Without bounds in sight the steps are as many as the matrix's condition asks for.
+      std::vector<double> apart;
+      for (int i = 0; i < 24; ++i) apart.push_back(i + 0.3 * std::sin(i));
+      qp.K = make_kernel_quadratic(Rbf{1.0},
+                                   std::make_shared<const Features>(Features::dense(1, apart)));
+      // A violation costs as much as the largest variables: the gap of large costs is none to ask
+      // for.
+      converged(qp, cost > 1 ? infinity : 1e-6);
+    }
+}
+
+TEST(PrimalDual, HasTheSameBitsForAnyNumberOfThreads) {
+  const DualQp qp = machine(Form::tube, 5000, 3, 0.01);
+  PrimalDual options;
+  options.stop.kkt = 0.1;
+  options.stop.relative_gap = 0.1;
+  const Threads one(1), three(3);
+  const Certified first = solve(qp, options, one), second = solve(qp, options, three);
+  EXPECT_EQ(first.solution.a, second.solution.a);
+  EXPECT_EQ(first.solution.lambda, second.solution.lambda);
+}
+
 TEST(PrimalDual, StopsAtItsLimitsAtAFeasiblePoint) {
   const DualQp qp = machine(Form::classes, 200, 3, 100);
   PrimalDual few;
