@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -147,7 +148,9 @@ void check_labels(const TrainCommand& command, const Dataset& data) {
                     "For one class use -s 2",
                     command.data, shortest(data.y[0])));
   if (const char* wrong = check_nu(command.parameters, data.y))
-    throw Worded(std::string("ERROR: ") + wrong);
+    throw Worded(std::string("ERROR: ") + wrong,
+                 fmt::format("the largest feasible nu is {}",
+                             shortest(std::floor(1e6 * largest_nu(data.y)) / 1e6)));
 }
 
 std::string cross_validation_text(LibsvmType type, std::span<const double> predicted,

@@ -7,6 +7,7 @@
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/problem/consistent.hpp"
+#include "maxmargin/solver/solve_from.hpp"
 
 namespace maxmargin {
 namespace {
@@ -63,6 +64,13 @@ std::optional<std::string> refusal(const DualQp& qp, const Solver& solver) {
 
 Certified solve(const DualQp& qp, const Solver& solver, const Threads& threads,
                 const Observer& observer) {
+  Certified solved = solve_from(nullptr, qp, solver, threads, observer);
+  solved.f.clear();
+  return solved;
+}
+
+Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
+                     const Threads& threads, const Observer& observer) {
   require_consistent(qp);
   if (const auto why = refusal(qp, solver))
     throw Error(
@@ -84,8 +92,12 @@ Certified solve(const DualQp& qp, const Solver& solver, const Threads& threads,
     last.phase = "certify";
     last.seconds = clock.seconds();
     if (observer && answer == Control::proceed) observer(last);
-    return certify(qp, std::move(solution), context.precision, threads);
+    return certify_near(start, qp, std::move(solution), context.precision, threads);
   };
+  if (start != nullptr) {
+    context.start = start->a;
+    context.start_f = start->f;
+  }
   Certified best;
   std::size_t iterations = 0;
   double certifying = 0;
@@ -113,11 +125,10 @@ Certified solve(const DualQp& qp, const Solver& solver, const Threads& threads,
     if (enough || ended != Ended::converged || !better) break;
     // Corrections are small, so the rounding of the float rows that carry them is negligible.
     context.start = best.solution.a;
-    context.start_f = std::move(best.f);
+    context.start_f = best.f;
     context.precision = Precision::exact;
     context.seconds_before = clock.seconds();
   }
-  best.f.clear();
   best.solution.iterations = iterations;
   best.seconds = certifying;
   if (best.solution.ended == Ended::converged && !reached(best.certificate, stop))

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "maxmargin/base/rng.hpp"
+#include "maxmargin/model/file.hpp"
 #include "maxmargin/model/predict.hpp"
 #include "tests/made_data.hpp"
 
@@ -211,6 +212,56 @@ TEST(Calibrate, PValuesOfNewNormalRowsAreUniform) {
     }
     EXPECT_NEAR(below / (1000 * samples), level, 0.03);
   }
+}
+
+TEST(Calibrate, NumberOfThreadsChangesNoBitAndTheSeedTheFolds) {
+  const Dataset classes = made::classification(90, 3, made::Storage::sparse, 1, 3);
+  const Dataset numbers = made::regression(60, 3, made::Storage::dense_doubles, 2);
+  const auto expect_repeatable = [](const Dataset& data, const Task& task) {
+    TrainOptions options{.task = task, .kernel = Rbf{2}};
+    options.probability_folds = 5;
+    options.seed = 1;
+    const auto trained = [&](int threads) {
+      return train(made::copy_of(data), options, Threads(threads)).model;
+    };
+    const Model one = trained(1);
+    EXPECT_EQ(digest(one), digest(trained(3)));
+    options.seed = 2;
+    const Model other = trained(1);
+    EXPECT_NE(digest(one), digest(other));
+    EXPECT_EQ(one.machines[0].coefficient, other.machines[0].coefficient);
+  };
+  expect_repeatable(classes, Svc{.cost = 2});
+  expect_repeatable(classes, NuSvc{.nu = 0.4});
+  expect_repeatable(numbers, Svr{.cost = 2});
+  expect_repeatable(numbers, NuSvr{.cost = 2, .nu = 0.4});
+  expect_repeatable(numbers, OneClass{.nu = 0.3});
+}
+
+// Sharing between folds may move decision values within the tolerance, and no more.
+TEST(Calibrate, IsThatOfFoldsThatAreTrainedAfresh) {
+  const Dataset data = logistic(150, 3);
+  TrainOptions options{.task = Svc{.cost = 1}, .kernel = Rbf{1}};
+  options.stop = {.kkt = 1e-7, .relative_gap = 1e-8};
+  options.probability_folds = 5;
+  const Model model = train(made::copy_of(data), options, Threads(1)).model;
+  const Folds folds = make_folds(150, data.y, {}, Outcome::classes, 5, options.seed);
+  std::vector<double> f(150), target;
+  for (int fold = 0; fold < 5; ++fold) {
+    std::vector<Index> others, held_out;
+    for (std::size_t i = 0; i < 150; ++i)
+      (folds.holds(fold, i) ? held_out : others).push_back(static_cast<Index>(i));
+    TrainOptions plain = options;
+    plain.probability_folds = 0;
+    const Model rest = train(made::chosen(data, others), plain, Threads(1)).model;
+    const auto values = Predictor(rest).decision_values(made::chosen(data, held_out).x, Threads(1));
+    for (std::size_t k = 0; k < held_out.size(); ++k) f[held_out[k]] = values[k];
+  }
+  const auto up = model.classes[static_cast<std::size_t>(model.machines[0].positive)];
+  for (const double y : data.y) target.push_back(shortest(y) == up ? 1 : -1);
+  const PlattSigmoid expected = fit_sigmoid(f, target);
+  EXPECT_NEAR(model.calibration.sigmoid.at(0).slope, expected.slope, 1e-4);
+  EXPECT_NEAR(model.calibration.sigmoid.at(0).offset, expected.offset, 1e-4);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/model/predict.hpp"
@@ -44,6 +45,22 @@ class Judge {
         for (std::size_t m = 0; m < number.size(); ++m)
           keep(number[m], some[k], scale * f[m], cursor[m]);
       }
+    }
+  }
+
+  /// The values of the one machine there is at all its examples.
+  void take(int fold, std::span<const double> values) {
+    const Subproblem& problem = prepared_.problems.list[0];
+    const double scale = scale_of(fold);
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      const Index row = problem.examples[k].row;
+      if (!folds_.holds(fold, row)) continue;
+      const double f = values[k];
+      result_.f[0][k] = scale * f;
+      result_.predicted[row] = prepared_.problems.outcome == Outcome::number    ? f
+                               : prepared_.problems.outcome == Outcome::novelty ? (f >= 0 ? 1 : -1)
+                               : f > 0                                          ? problem.positive
+                                                                                : problem.negative;
     }
   }
 
@@ -156,34 +173,55 @@ void score(const Prepared& prepared, std::span<const Index> class_of, CrossValid
   }
 }
 
+/// The share of the work done, where the first `before` of `steps` steps are.
+Observer in_steps(const Observer& observer, int before, int steps, const Stopwatch& clock) {
+  if (!observer) return {};
+  return [&observer, before, steps, &clock](Progress progress) {
+    progress.done = (before + progress.done) / steps;
+    progress.seconds = clock.seconds();
+    return observer(progress);
+  };
+}
+
+bool is_cancelled(std::span<const TrainedMachine> machines) {
+  return std::ranges::any_of(machines, [](const TrainedMachine& machine) {
+    return machine.certified.solution.ended == Ended::cancelled;
+  });
+}
+
 }  // namespace
 
 OutOfFold judge_out_of_fold(const Prepared& prepared, const Folds& folds,
                             const TrainOptions& options, const Threads& threads,
-                            const Observer& observer) {
+                            const Observer& observer, std::vector<TrainedMachine> whole) {
   OutOfFold result;
   Judge judge(prepared, folds, result);
   const Stopwatch clock;
-  for (int fold = 0; fold < folds.count; ++fold) {
+  const bool shares = Retrainer::takes(prepared, options, static_cast<std::size_t>(folds.count));
+  const int before = shares && whole.empty() ? 1 : 0, steps = folds.count + before;
+  std::optional<Retrainer> retrainer;
+  if (shares)
+    retrainer.emplace(prepared, options, std::move(whole), threads,
+                      in_steps(observer, 0, steps, clock));
+  if (retrainer && is_cancelled(retrainer->whole())) result.ended = Ended::cancelled;
+  for (int fold = 0; fold < folds.count && result.ended != Ended::cancelled; ++fold) {
     std::vector<bool> left_out(folds.of_row.size());
     for (std::size_t i = 0; i < left_out.size(); ++i) left_out[i] = folds.holds(fold, i);
-    const Subproblems rest = without(prepared.problems, left_out);
-    if (rest.list.empty()) {
-      judge.judge_alike(fold);
-      continue;
-    }
     TrainOptions limited = options;
     limited.stop.seconds = std::max(0.0, options.stop.seconds - clock.seconds());
-    const Trained trained = train(prepared, rest, limited, threads, [&](Progress progress) {
-      if (!observer) return Control::proceed;
-      progress.done = (fold + progress.done) / folds.count;
-      progress.seconds = clock.seconds();
-      return observer(progress);
-    });
-    judge.judge(fold, trained.model, threads);
-    result.ended = worse(result.ended, trained.ended);
-    result.iterations += trained.iterations;
-    if (trained.ended == Ended::cancelled) break;
+    const Observer watching = in_steps(observer, before + fold, steps, clock);
+    const Retrained rest = retrainer ? retrainer->without(left_out, limited, threads, watching)
+                                     : train_afresh(prepared, left_out, limited, threads, watching);
+    result.ended = worse(result.ended, rest.ended);
+    result.iterations += rest.iterations;
+    if (rest.machines.empty())
+      judge.judge_alike(fold);
+    else if (retrainer && prepared.problems.list.size() == 1)
+      judge.take(fold, retrainer->values(rest));
+    else
+      judge.judge(fold,
+                  put_together(prepared, rest.problems, options, rest.machines, threads).model,
+                  threads);
   }
   return result;
 }

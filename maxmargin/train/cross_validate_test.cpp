@@ -132,7 +132,7 @@ TEST(CrossValidate, IsTrainingOnTheOtherFolds) {
                          {.task = Svc{.cost = 5}, .kernel = Rbf{1}});
   expect_same_as_by_hand(
       made::classification(120, 4, Storage::sparse, 3, 3),
-      {.task = Svc{.cost = 2, .multiclass = Multiclass::one_vs_rest}, .kernel = Linear{}});
+      {.task = Svc{.cost = 2, .multiclass = Multiclass::one_vs_rest}, .kernel = Rbf{4}});
   expect_same_as_by_hand(made::regression(90, 4, Storage::dense_floats, 4),
                          {.task = Svr{.cost = 2}, .kernel = Rbf{1}});
 }

@@ -230,4 +230,38 @@ Formulated formulate(const Examples& data, std::span<const Example> examples, co
   return result;
 }
 
+Formulated without(const Formulated& whole, std::span<const Example> examples, const Loss& loss,
+                   Bias bias, const std::vector<bool>& left_out) {
+  Formulated result{
+      {whole.qp.K, whole.qp.row, whole.qp.block, {}, {}}, {}, whole.point_rows, whole.is_biased};
+  DualQp& qp = result.qp;
+  for (Block& block : qp.block) block.lower = block.upper = 0;
+  std::vector<double> summed(qp.size(), 0.0);  // the weights of the blocks that share a variable
+  std::vector<Example> kept;
+  std::size_t share = 0;
+  const auto add = [&](const Example& example, const Block& block) {
+    const Index v = whole.shares[share++].variable;
+    if (left_out[example.row]) return;
+    if (summed[v] > 0)
+      merge(block, qp.block[v]);
+    else
+      qp.block[v] = block;
+    summed[v] += weight_of(block);
+    result.shares.push_back({example.row, v, weight_of(block)});
+  };
+  for (const Example& example : examples) {
+    if (!left_out[example.row]) kept.push_back(example);
+    std::visit(
+        [&](const auto& chosen) {
+          for (const Block& block : chosen.blocks(example.target, example.cost))
+            add(example, block);
+        },
+        loss);
+  }
+  for (auto& each : result.shares) each.part /= summed[each.variable];
+  if (bias == Bias::unpenalised)
+    std::visit([&](const auto& chosen) { add_equality(chosen, kept, qp); }, loss);
+  return result;
+}
+
 }  // namespace maxmargin

@@ -67,4 +67,9 @@ struct Formulated {
 Formulated formulate(const Examples& data, std::span<const Example> examples, const Loss& loss,
                      const Kernel& kernel, Bias bias = Bias::unpenalised);
 
+/// The same problem, K and variables included, without some of its examples: `left_out[row]`. What
+/// has no example left is closed at 0.
+Formulated without(const Formulated& whole, std::span<const Example> examples, const Loss& loss,
+                   Bias bias, const std::vector<bool>& left_out);
+
 }  // namespace maxmargin

@@ -81,17 +81,37 @@ const char* check(const LibsvmParameters& given) {
   return nullptr;
 }
 
+namespace {
+
+/// Of the pairs of classes the one that allows the smallest nu.
+struct Tightest {
+  double least = 1, both = 2;  ///< rows of the smaller class, and of the two
+
+  explicit Tightest(std::span<const double> labels) {
+    std::map<double, double> sizes;
+    for (const double label : labels) ++sizes[label];
+    for (auto one = sizes.begin(); one != sizes.end(); ++one)
+      for (auto other = std::next(one); other != sizes.end(); ++other) {
+        const double smaller = std::min(one->second, other->second);
+        const double sum = one->second + other->second;
+        if (smaller * both >= least * sum) continue;
+        least = smaller;
+        both = sum;
+      }
+  }
+};
+
+}  // namespace
+
+double largest_nu(std::span<const double> labels) {
+  const Tightest pair(labels);
+  return 2 * pair.least / pair.both;
+}
+
 const char* check_nu(const LibsvmParameters& given, std::span<const double> labels) {
   if (given.type() != LibsvmType::nu_svc) return nullptr;
-  std::map<double, std::size_t> sizes;
-  for (const double label : labels) ++sizes[label];
-  for (auto one = sizes.begin(); one != sizes.end(); ++one)
-    for (auto other = std::next(one); other != sizes.end(); ++other) {
-      const auto both = static_cast<double>(one->second + other->second);
-      if (given.nu * both / 2 > static_cast<double>(std::min(one->second, other->second)))
-        return "specified nu is infeasible";
-    }
-  return nullptr;
+  const Tightest pair(labels);
+  return given.nu * pair.both / 2 > pair.least ? "specified nu is infeasible" : nullptr;
 }
 
 std::optional<std::size_t> first_broken_label(std::span<const double> labels) {

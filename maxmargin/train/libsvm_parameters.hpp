@@ -38,6 +38,9 @@ const char* check(const LibsvmParameters& parameters);
 /// What it says of nu, if that is too large for the classes of these labels; or null.
 const char* check_nu(const LibsvmParameters& parameters, std::span<const double> labels);
 
+/// The largest nu that nu-SVC can have with these labels.
+double largest_nu(std::span<const double> labels);
+
 /// The kernel. A factor of 0 becomes the smallest number there is: it makes a kernel constant too.
 Kernel kernel_of(const LibsvmParameters& parameters);
 

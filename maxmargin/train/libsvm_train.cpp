@@ -6,13 +6,14 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <thread>
 
 #include "maxmargin/model/libsvm_predict.hpp"
 #include "maxmargin/train/calibrate.hpp"
 #include "maxmargin/train/libsvm_folds.hpp"
 #include "maxmargin/train/libsvm_report.hpp"
-#include "maxmargin/train/prepared.hpp"
+#include "maxmargin/train/retrain.hpp"
 
 namespace maxmargin {
 namespace {
@@ -96,18 +97,18 @@ class Trainer {
   }
 
   /// All of svm_train. The serial numbers of a precomputed kernel are those of the rows, from 0.
-  LibsvmModel train_on(std::span<const Index> rows) {
+  LibsvmModel train_on(std::span<const Index> rows, const Retrained* from = nullptr) {
     const std::vector<int> classes = classes_of_rows(rows);
     if (of_classes_ && classes.size() == 1) return only(classes[0]);
-    const std::vector<std::vector<Index>> members = rows_of(classes, rows);
-    std::vector<Calibrated> calibrated = calibrate_pairs(classes, members);
-    const double noise = noise_of(rows);
     Dots dots(run_, rows.size());
     Observer observer;
     if (run_.print && classes.size() <= 2)
       observer = [&](const Progress& progress) { return dots.tell(progress); };
-    const Subproblems problems = problems_of(rows);
-    Trained trained = maxmargin::train(prepared_, problems, options_, run_.threads, observer);
+    const Retrained machines = machines_of(rows, observer, from);
+    const std::vector<Calibrated> calibrated =
+        calibrate_pairs(classes, rows_of(classes, rows), machines);
+    const double noise = noise_of(rows, machines);
+    Trained trained = together(machines);
     if (trained.ended != Ended::converged) warn_of_ending(trained);
     LibsvmModel model = in_form(trained.model, classes);
     for (const Calibrated& pair : calibrated) {
@@ -117,12 +118,21 @@ class Trainer {
     if (wants_noise()) model.prob_a = {noise};
     if (parameters_.probability == 1 && parameters_.type() == LibsvmType::one_class)
       mark_density(rows, model);
-    if (run_.print) run_.print(report(trained.model, model, problems, calibrated, dots.printed()));
+    if (run_.print)
+      run_.print(report(trained.model, model, machines.problems, calibrated, dots.printed()));
     return model;
   }
 
+  /// Trains the machines of all rows, from which those of folds start.
+  void expect_folds(std::size_t count) {
+    if (!retrainer_ && Retrainer::takes(prepared_, options_, count))
+      retrainer_.emplace(prepared_, options_, std::vector<TrainedMachine>{}, run_.threads,
+                         Observer{});
+  }
+
   /// All of svm_cross_validation; the result has the order of `rows`.
-  std::vector<double> cross_validate(std::span<const Index> rows, std::size_t folds) {
+  std::vector<double> cross_validate(std::span<const Index> rows, std::size_t folds,
+                                     const Retrained* from = nullptr) {
     std::vector<Index> all(rows.begin(), rows.end());
     const LibsvmFolds parts =
         of_classes_ && folds < rows.size()
@@ -130,7 +140,7 @@ class Trainer {
             : shuffled_folds(std::move(all), folds, run_.random);
     std::vector<double> of_row(y_.size(), 0.0);
     for (std::size_t fold = 0; fold < parts.count(); ++fold) {
-      const LibsvmModel model = train_on(parts.rest(fold));
+      const LibsvmModel model = train_on(parts.rest(fold), from);
       predict(model, parts.held_out(fold), of_row);
     }
     std::vector<double> result;
@@ -142,6 +152,9 @@ class Trainer {
     for (std::uint64_t& serial : model.serial) serial = serial_[serial];
   }
   void forget_noise() { noise_wanted_ = false; }
+  bool needs_folds() const {
+    return (of_classes_ && parameters_.probability == 1) || wants_noise();
+  }
   const LibsvmParameters& parameters() const { return parameters_; }
 
  private:
@@ -166,11 +179,16 @@ class Trainer {
     return members;
   }
 
-  /// The machines over these rows only.
-  Subproblems problems_of(std::span<const Index> rows) const {
+  /// The machines over these rows only, started from those of more rows.
+  Retrained machines_of(std::span<const Index> rows, const Observer& observer,
+                        const Retrained* from) const {
     std::vector<bool> left_out(y_.size(), true);
     for (const Index row : rows) left_out[row] = false;
-    return without(prepared_.problems, left_out);
+    return retrainer_ ? retrainer_->without(left_out, options_, run_.threads, observer, from)
+                      : train_afresh(prepared_, left_out, options_, run_.threads, observer);
+  }
+  Trained together(const Retrained& machines) const {
+    return put_together(prepared_, machines.problems, options_, machines.machines, run_.threads);
   }
 
   LibsvmModel only(int label) const {
@@ -275,18 +293,19 @@ class Trainer {
   }
 
   std::vector<Calibrated> calibrate_pairs(std::span<const int> classes,
-                                          std::span<const std::vector<Index>> members) const {
+                                          std::span<const std::vector<Index>> members,
+                                          const Retrained& from) const {
     std::vector<Calibrated> pairs;
     if (!of_classes_ || parameters_.probability == 0) return pairs;
     for (std::size_t i = 0; i < classes.size(); ++i)
       for (std::size_t j = i + 1; j < classes.size(); ++j)
-        pairs.push_back(calibrate_pair(classes[i], classes[j], members[i], members[j]));
+        pairs.push_back(calibrate_pair(classes[i], classes[j], members[i], members[j], from));
     return pairs;
   }
 
   /// The sigmoid of two classes from decision values of rows out of their folds.
   Calibrated calibrate_pair(int first, int second, const std::vector<Index>& of_first,
-                            const std::vector<Index>& of_second) const {
+                            const std::vector<Index>& of_second, const Retrained& from) const {
     std::vector<Index> rows = of_first;
     rows.insert(rows.end(), of_second.begin(), of_second.end());
     const LibsvmFolds folds = shuffled_folds(rows, probability_folds, run_.random);
@@ -301,11 +320,11 @@ class Trainer {
           f[row] = rest.empty() ? 0 : firsts == 0 ? -1 : 1;
         continue;
       }
-      const Subproblems problems = problems_of(rest);
-      Trained trained = maxmargin::train(prepared_, problems, options_, run_.threads, {});
+      const Retrained machines = machines_of(rest, {}, &from);
+      Trained trained = together(machines);
       const std::vector<int> order{first, second};
       const LibsvmModel model = in_form(trained.model, order);
-      if (run_.print) result.printed += report(trained.model, model, problems, {}, 0);
+      if (run_.print) result.printed += report(trained.model, model, machines.problems, {}, 0);
       const LibsvmPredictor predictor(model);
       const auto held_out = folds.held_out(fold);
       const std::vector<double> values =
@@ -327,10 +346,10 @@ class Trainer {
   }
 
   /// The scale of a regression's noise.
-  double noise_of(std::span<const Index> rows) {
+  double noise_of(std::span<const Index> rows, const Retrained& from) {
     if (!wants_noise()) return 0;
     noise_wanted_ = false;
-    std::vector<double> residuals = cross_validate(rows, probability_folds);
+    std::vector<double> residuals = cross_validate(rows, probability_folds, &from);
     noise_wanted_ = true;
     for (std::size_t k = 0; k < rows.size(); ++k) residuals[k] = y_[rows[k]] - residuals[k];
     const double noise = libsvm_noise(residuals);
@@ -379,6 +398,7 @@ class Trainer {
   const std::vector<double> y_;
   TrainOptions options_;
   Prepared prepared_;
+  std::optional<Retrainer> retrainer_;
   std::vector<std::uint64_t> serial_;
   bool noise_wanted_ = true;
 };
@@ -404,6 +424,7 @@ LibsvmModel libsvm_train(Dataset data, const LibsvmParameters& parameters, const
   warn_of_weights(data, parameters, run);
   const std::vector<Index> rows = all_rows(data.rows());
   Trainer trainer(std::move(data), parameters, run);
+  if (trainer.needs_folds()) trainer.expect_folds(probability_folds);
   LibsvmModel model = trainer.train_on(rows);
   trainer.set_serial(model);
   return model;
@@ -423,6 +444,7 @@ std::vector<double> libsvm_cross_validation(Dataset data, const LibsvmParameters
   }
   Trainer trainer(std::move(data), parameters, run);
   trainer.forget_noise();
+  trainer.expect_folds(trainer.needs_folds() ? std::max(count, probability_folds) : count);
   return trainer.cross_validate(rows, count);
 }
 

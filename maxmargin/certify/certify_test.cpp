@@ -1,0 +1,66 @@
+#include "maxmargin/certify/known.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "maxmargin/data/equal_rows.hpp"
+#include "maxmargin/train/formulate.hpp"
+#include "tests/made_data.hpp"
+
+namespace maxmargin {
+namespace {
+
+/// A small machine, two of its points near to one another.
+struct Made {
+  DualQp qp;
+  std::vector<double> a, b;
+
+  Made() {
+    Dataset data = made::classification(40, 3, made::Storage::dense_doubles, 1);
+    std::vector<Example> examples;
+    for (std::size_t i = 0; i < data.rows(); ++i)
+      examples.push_back({static_cast<Index>(i), data.y[i], 2});
+    Examples rows;
+    rows.x = std::make_shared<const Features>(std::move(data.x));
+    rows.first_equal = first_equal_rows(*rows.x);
+    qp = formulate(rows, examples, Hinge{}, Rbf{1}).qp;
+    Rng rng(2);
+    for (std::size_t v = 0; v < qp.size(); ++v) a.push_back(rng.uniform(0, 2));
+    b = a;
+    for (std::size_t v = 0; v < 5; ++v) b[3 * v] = 0;
+  }
+
+  Certified certified(const std::vector<double>& at, Precision precision,
+                      const Known* known = nullptr) const {
+    Solution solution;
+    solution.a = at;
+    solution.lambda = {0};
+    return certify_near(known, qp, std::move(solution), precision, Threads(1));
+  }
+};
+
+TEST(Certify, FromAKnownFIsTheSameWithinItsRounding) {
+  const Made made;
+  const Certified before = made.certified(made.a, Precision::fast);
+  const Known known{made.a, before.f, before.certificate.rounding};
+  const Certified plain = made.certified(made.b, Precision::fast);
+  const Certified near = made.certified(made.b, Precision::fast, &known);
+  EXPECT_EQ(near.solution.a, made.b);
+  EXPECT_GE(near.certificate.rounding, known.rounding);
+  EXPECT_LE(near.certificate.rounding, 3 * plain.certificate.rounding);
+  for (std::size_t p = 0; p < plain.f.size(); ++p)
+    EXPECT_NEAR(near.f[p], plain.f[p], 20 * plain.certificate.rounding);
+  EXPECT_NEAR(near.certificate.gap, plain.certificate.gap, 1e-4 * plain.certificate.gap);
+}
+
+TEST(Certify, AnExactCertificateTakesNoFFromOthers) {
+  const Made made;
+  Known wrong{made.a, made.certified(made.a, Precision::fast).f, 0};
+  for (double& f : wrong.f) f += 1;
+  EXPECT_EQ(made.certified(made.b, Precision::exact, &wrong).f,
+            made.certified(made.b, Precision::exact).f);
+}
+
+}  // namespace
+}  // namespace maxmargin

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "maxmargin/certify/certify.hpp"
+
+namespace maxmargin {
+
+/// Variables at which f is known, from products as good as those of a certificate.
+struct Known {
+  std::vector<double> a;
+  std::vector<double> f;  ///< K s a at the points
+  double rounding = 0;    ///< expected error of f
+};
+
+/// f at `a` by the product of the difference from `known`.
+Known known_at(const DualQp& qp, std::vector<double> a, const Known& known, const Threads& threads);
+
+/// As certify, but only the product of the difference from `known` has to be computed. A `known` of
+/// float kernel values is of no use for an exact certificate.
+Certified certify_near(const Known* known, const DualQp& qp, Solution solution, Precision precision,
+                       const Threads& threads);
+
+}  // namespace maxmargin

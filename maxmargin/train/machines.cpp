@@ -1,0 +1,150 @@
+#include "maxmargin/train/machines.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "maxmargin/base/buffer.hpp"
+#include "maxmargin/solver/solve_from.hpp"
+#include "maxmargin/train/approximation.hpp"
+
+namespace maxmargin {
+
+Choice chosen_solver(const DualQp& qp, const Stop& stop, const TrainOptions& options,
+                     std::size_t memory) {
+  if (options.settings) return {with_settings(*options.settings, qp, stop, memory), "as asked for"};
+  if (options.solver == "auto") return choose_solver(qp, stop, memory);
+  return {named_solver(options.solver, qp, stop, memory), "as asked for"};
+}
+
+double sum_of_coefficients(const DualQp& qp, std::span<const double> a) {
+  double sum = 0;
+  for (std::size_t v = 0; v < qp.size(); ++v) sum += qp.block[v].sign * a[v];
+  return sum;
+}
+
+namespace {
+
+TrainedMachine train_one(const Examples& data, const Subproblem& problem,
+                         const TrainOptions& options, std::size_t memory, std::size_t number,
+                         Audience& audience, const Threads& threads) {
+  const Formulated formulated =
+      formulate(data, problem.examples, problem.loss, options.kernel, problem.bias);
+  const Choice choice =
+      chosen_solver(formulated.qp, audience.rest_of(options.stop), options, memory);
+  if (options.chosen) options.chosen(choice);
+  TrainedMachine part;
+  part.reason = choice.reason;
+  part.solver = name_of(choice.solver);
+  part.certified =
+      solve_from(nullptr, formulated.qp, choice.solver, threads,
+                 [&](const Progress& progress) { return audience.tell(number, progress); });
+  part.certified.solution.ended = audience.ended(part.certified.solution.ended);
+  const std::vector<double>& a = part.certified.solution.a;
+  part.coefficients = data.approximation
+                          ? basis_coefficients(*data.approximation, formulated, a, threads)
+                          : formulated.coefficients(a);
+  if (options.true_bound) part.true_dual = true_dual(data, options.kernel, formulated, a, threads);
+  if (problem.bias == Bias::penalised)
+    part.certified.solution.lambda = {sum_of_coefficients(formulated.qp, a)};
+  audience.finished(number);
+  return part;
+}
+
+}  // namespace
+
+std::size_t memory_for(const TrainOptions& options) {
+  return options.memory_bytes > 0 ? options.memory_bytes : available_memory_bytes() / 2;
+}
+std::size_t shared_part(const TrainOptions& options) { return memory_for(options) / 4; }
+
+bool side_by_side(std::size_t machines, const Threads& threads) {
+  const auto crew = static_cast<std::size_t>(threads.count());
+  return crew > 1 && machines >= 2 * crew;
+}
+
+void for_each_machine(const Examples& data, const Subproblems& problems,
+                      const TrainOptions& options, const Threads& threads,
+                      const std::function<void(std::size_t, std::size_t, const Threads&)>& work) {
+  const std::size_t machines = problems.list.size();
+  std::size_t memory = memory_for(options);
+  if (data.K) memory -= std::min(memory, data.K->bytes() + shared_part(options));
+  const auto crew = static_cast<std::size_t>(threads.count());
+  if (!side_by_side(machines, threads)) {
+    for (std::size_t k = 0; k < machines; ++k) work(k, memory, threads);
+    return;
+  }
+  std::vector<std::size_t> largest_first(machines);
+  std::iota(largest_first.begin(), largest_first.end(), std::size_t{0});
+  std::stable_sort(largest_first.begin(), largest_first.end(), [&](std::size_t x, std::size_t y) {
+    return problems.list[x].examples.size() > problems.list[y].examples.size();
+  });
+  const Threads alone(1);
+  threads.run(machines, [&](std::size_t task) { work(largest_first[task], memory / crew, alone); });
+}
+
+std::vector<TrainedMachine> train_machines(const Examples& data, const Subproblems& problems,
+                                           const TrainOptions& options, Keep keep,
+                                           const Threads& threads, const Observer& observer) {
+  Audience audience(observer, problems.list.size());
+  std::vector<TrainedMachine> trained(problems.list.size());
+  for_each_machine(data, problems, options, threads,
+                   [&](std::size_t k, std::size_t memory, const Threads& crew) {
+                     trained[k] =
+                         train_one(data, problems.list[k], options, memory, k, audience, crew);
+                     if (keep == Keep::solution) return;
+                     trained[k].certified.f = {};
+                     trained[k].certified.solution.a = {};
+                   });
+  return trained;
+}
+
+void set_width(const Loss& loss, Machine& machine) {
+  const bool margin = std::holds_alternative<NuMargin>(loss);
+  if (!margin && !std::holds_alternative<NuTube>(loss)) return;
+  const double first = machine.lambda[0], second = machine.lambda[1];
+  machine.lambda = {(first + second) / 2};
+  machine.width = (margin ? second - first : first - second) / 2;
+  if (!margin) return;
+  // No margin within the rounding of f: the machine is that of an infinite cost.
+  if (!(machine.width > machine.certificate.rounding) && machine.certificate.mercer &&
+      (machine.ended == Ended::converged || machine.ended == Ended::stalled))
+    machine.ended = Ended::unbounded;
+  if (!(machine.width > std::numeric_limits<double>::min())) return;
+  machine.lambda[0] /= machine.width;
+  for (double& coefficient : machine.coefficient) coefficient /= machine.width;
+}
+
+void assemble(const Examples& data, const Subproblems& problems,
+              std::span<const TrainedMachine> parts, Model& model) {
+  constexpr Index none = 0xffffffffu;
+  std::vector<Index> position(data.x->count(), none), rows;
+  for (const TrainedMachine& part : parts)
+    for (const auto& [row, coefficient] : part.coefficients) position[row] = 0;
+  for (std::size_t i = 0; i < position.size(); ++i)
+    if (position[i] != none) {
+      position[i] = static_cast<Index>(rows.size());
+      rows.push_back(static_cast<Index>(i));
+    }
+  model.support = data.x->is_sparse() ? Features::sparse(data.x->columns())
+                                      : Features::dense(data.x->columns());
+  model.support.append(data.x->view(), rows);
+  model.support.fit();
+  model.support_row.assign(rows.begin(), rows.end());
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    Machine machine;
+    machine.positive = problems.list[k].positive;
+    machine.negative = problems.list[k].negative;
+    for (const auto& [row, coefficient] : parts[k].coefficients) {
+      machine.support.push_back(position[row]);
+      machine.coefficient.push_back(coefficient);
+    }
+    machine.lambda = parts[k].certified.solution.lambda;
+    machine.ended = parts[k].certified.solution.ended;
+    machine.iterations = parts[k].certified.solution.iterations;
+    machine.certificate = parts[k].certified.certificate;
+    set_width(problems.list[k].loss, machine);
+    model.machines.push_back(std::move(machine));
+  }
+}
+
+}  // namespace maxmargin

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <mutex>
+#include <numeric>
+
+#include "maxmargin/base/clock.hpp"
+#include "maxmargin/train/prepared.hpp"
+
+namespace maxmargin {
+
+/// What came out of one machine's training.
+struct TrainedMachine {
+  Certified certified;
+  std::vector<std::pair<Index, double>> coefficients;  ///< of rows of the data
+  std::string solver, reason;
+  double true_dual = -infinity;
+};
+
+/// Tells one observer of several machines, trained one after another or side by side.
+class Audience {
+ public:
+  Audience(const Observer& observer, std::size_t machines)
+      : observer_(observer), shares_(machines, 0.0) {}
+
+  Control tell(std::size_t machine, Progress progress) {
+    const std::lock_guard lock(mutex_);
+    shares_[machine] = progress.done;
+    progress.seconds = clock_.seconds();
+    progress.done =
+        std::accumulate(shares_.begin(), shares_.end(), 0.0) / static_cast<double>(shares_.size());
+    if (answer_ == Control::proceed && observer_) answer_ = observer_(progress);
+    return answer_;
+  }
+  void finished(std::size_t machine) {
+    const std::lock_guard lock(mutex_);
+    shares_[machine] = 1;
+  }
+  Control answer() const {
+    const std::lock_guard lock(mutex_);
+    return answer_;
+  }
+  /// The limit is one for all machines; what is left of it may be nothing.
+  Stop rest_of(Stop stop) const {
+    stop.seconds =
+        answer() == Control::proceed ? std::max(0.0, stop.seconds - clock_.seconds()) : 0;
+    return stop;
+  }
+  /// A machine that had no time because another one was cancelled is cancelled, too.
+  Ended ended(Ended machine) const {
+    return answer() == Control::cancel && machine == Ended::time_limit ? Ended::cancelled : machine;
+  }
+
+ private:
+  const Observer& observer_;
+  mutable std::mutex mutex_;
+  std::vector<double> shares_;
+  Control answer_ = Control::proceed;
+  Stopwatch clock_;
+};
+
+/// The solver that the options ask for, or the one that fits.
+Choice chosen_solver(const DualQp& qp, const Stop& stop, const TrainOptions& options,
+                     std::size_t memory);
+
+std::size_t memory_for(const TrainOptions& options);
+/// Of the memory, for kernel values that several machines need.
+std::size_t shared_part(const TrainOptions& options);
+
+/// Many machines run side by side, one thread each; few share all threads one after another. The
+/// result has the same bits either way.
+bool side_by_side(std::size_t machines, const Threads& threads);
+
+/// Calls `work(machine, bytes, threads)` for each machine, with the memory and the threads it has.
+void for_each_machine(const Examples& data, const Subproblems& problems,
+                      const TrainOptions& options, const Threads& threads,
+                      const std::function<void(std::size_t, std::size_t, const Threads&)>& work);
+
+/// Whether machines keep their variables and f, from which machines of fewer rows can start.
+enum class Keep { coefficients, solution };
+std::vector<TrainedMachine> train_machines(const Examples& data, const Subproblems& problems,
+                                           const TrainOptions& options, Keep keep,
+                                           const Threads& threads, const Observer& observer);
+
+/// The bias of a machine that penalises it.
+double sum_of_coefficients(const DualQp& qp, std::span<const double> a);
+
+/// The thresholds of the two sides of a nu machine are its bias and half the width between them.
+/// nu-SVC: b - rho and b + rho, and all is divided by rho; nu-SVR: b + epsilon and b - epsilon.
+void set_width(const Loss& loss, Machine& machine);
+
+/// The support vectors of all machines, once each, and the machines over them.
+void assemble(const Examples& data, const Subproblems& problems,
+              std::span<const TrainedMachine> trained, Model& model);
+
+/// The model of these machines, and what is told of its training.
+Trained put_together(const Prepared& prepared, const Subproblems& problems,
+                     const TrainOptions& options, std::span<const TrainedMachine> machines,
+                     const Threads& threads);
+
+}  // namespace maxmargin

@@ -1,0 +1,177 @@
+#include "maxmargin/train/retrain.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "maxmargin/problem/feasible.hpp"
+#include "maxmargin/solver/solve_from.hpp"
+
+namespace maxmargin {
+namespace {
+
+Formulated formulated(const Prepared& prepared, const Subproblem& problem, const Kernel& kernel) {
+  return formulate(prepared.examples, problem.examples, problem.loss, kernel, problem.bias);
+}
+
+/// Where a machine without some rows starts: the variables of one with them as far as the bounds
+/// let them, made feasible with the least change. Nothing where there is no such point.
+std::optional<Known> start_near(const DualQp& qp, const Certified& with, const Threads& threads) {
+  std::vector<double> a = with.solution.a;
+  if (a.size() != qp.size() || with.f.size() != qp.K->size()) return std::nullopt;
+  for (std::size_t v = 0; v < a.size(); ++v)
+    a[v] = std::clamp(a[v], qp.block[v].lower, qp.block[v].upper);
+  auto feasible = nearest_feasible(qp, a);
+  if (!feasible) return std::nullopt;
+  const Known known{with.solution.a, with.f, with.certificate.rounding};
+  return known_at(qp, std::move(*feasible), known, threads);
+}
+
+/// The numbers of machines that are left among all.
+std::vector<std::size_t> numbers_of(const Subproblems& some, const Subproblems& all) {
+  std::vector<std::size_t> numbers;
+  std::size_t next = 0;
+  for (const Subproblem& problem : some.list) {
+    while (all.list[next].positive != problem.positive ||
+           all.list[next].negative != problem.negative)
+      ++next;
+    numbers.push_back(next++);
+  }
+  return numbers;
+}
+
+/// A machine of a model, but for its support vectors.
+Machine without_support(const Subproblem& problem, const Certified& certified) {
+  Machine machine;
+  machine.lambda = certified.solution.lambda;
+  machine.ended = certified.solution.ended;
+  machine.certificate = certified.certificate;
+  set_width(problem.loss, machine);
+  return machine;
+}
+
+void sum_up(Retrained& retrained) {
+  for (std::size_t k = 0; k < retrained.machines.size(); ++k) {
+    const Certified& certified = retrained.machines[k].certified;
+    retrained.ended =
+        worse(retrained.ended, without_support(retrained.problems.list[k], certified).ended);
+    retrained.iterations += certified.solution.iterations;
+  }
+}
+
+}  // namespace
+
+Retrained train_afresh(const Prepared& prepared, const std::vector<bool>& left_out,
+                       const TrainOptions& options, const Threads& threads,
+                       const Observer& observer) {
+  Retrained result;
+  result.problems = without(prepared.problems, left_out);
+  result.number = numbers_of(result.problems, prepared.problems);
+  result.machines = train_machines(prepared.examples, result.problems, options, Keep::coefficients,
+                                   threads, observer);
+  sum_up(result);
+  return result;
+}
+
+bool Retrainer::takes(const Prepared& prepared, const TrainOptions& options, std::size_t folds) {
+  constexpr std::size_t least_folds = 3;
+  if (folds < least_folds || prepared.examples.approximation || prepared.problems.list.empty())
+    return false;
+  const Subproblem& first = prepared.problems.list.front();
+  const auto is_infinite = [](const Example& example) { return std::isinf(example.cost); };
+  if (std::ranges::any_of(first.examples, is_infinite)) return false;
+  if (options.settings) return std::holds_alternative<Smo>(*options.settings);
+  if (options.solver != "auto") return options.solver == Smo::name;
+  const Formulated whole = formulated(prepared, first, options.kernel);
+  return std::holds_alternative<Smo>(
+      chosen_solver(whole.qp, options.stop, options, memory_for(options)).solver);
+}
+
+Retrainer::Retrainer(const Prepared& prepared, const TrainOptions& options,
+                     std::vector<TrainedMachine> whole, const Threads& threads,
+                     const Observer& observer)
+    : prepared_(prepared), whole_(std::move(whole)) {
+  if (whole_.empty())
+    whole_ = train_machines(prepared.examples, prepared.problems, options, Keep::solution, threads,
+                            observer);
+  if (prepared.problems.list.size() == 1)
+    only_ = formulated(prepared, prepared.problems.list[0], options.kernel);
+}
+
+TrainedMachine Retrainer::retrain(std::size_t number, const Certified& from,
+                                  const std::vector<bool>& left_out, const TrainOptions& options,
+                                  std::size_t memory, const Threads& threads, Audience& audience,
+                                  std::size_t place) const {
+  const Subproblem& problem = prepared_.problems.list[number];
+  const Formulated anew = only_ ? Formulated{} : formulated(prepared_, problem, options.kernel);
+  const Formulated& all = only_ ? *only_ : anew;
+  const Formulated rest =
+      maxmargin::without(all, problem.examples, problem.loss, problem.bias, left_out);
+  const DualQp& qp = rest.qp;
+  const Solver solver = with_settings(options.settings ? *options.settings : Solver(Smo{}), qp,
+                                      audience.rest_of(options.stop), memory);
+  const std::optional<Known> start = start_near(qp, from, threads);
+
+  TrainedMachine result;
+  result.solver = name_of(solver);
+  result.reason = "starts from the machine of more rows";
+  result.certified =
+      solve_from(start ? &*start : nullptr, qp, solver, threads,
+                 [&](const Progress& progress) { return audience.tell(place, progress); });
+  Solution& solution = result.certified.solution;
+  solution.ended = audience.ended(solution.ended);
+  result.coefficients = rest.coefficients(solution.a);
+  if (problem.bias == Bias::penalised) solution.lambda = {sum_of_coefficients(qp, solution.a)};
+  return result;
+}
+
+Retrained Retrainer::without(const std::vector<bool>& left_out, const TrainOptions& options,
+                             const Threads& threads, const Observer& observer,
+                             const Retrained* from) const {
+  Retrained result;
+  result.problems = maxmargin::without(prepared_.problems, left_out);
+  result.number = numbers_of(result.problems, prepared_.problems);
+  result.machines.resize(result.number.size());
+  const auto place = [&](std::size_t number) {
+    return from == nullptr
+               ? number
+               : static_cast<std::size_t>(std::ranges::lower_bound(from->number, number) -
+                                          from->number.begin());
+  };
+  const std::vector<TrainedMachine>& machines = from == nullptr ? whole_ : from->machines;
+  const Subproblems& problems = from == nullptr ? prepared_.problems : from->problems;
+  Audience audience(observer, result.number.size());
+  for_each_machine(prepared_.examples, result.problems, options, threads,
+                   [&](std::size_t k, std::size_t memory, const Threads& crew) {
+                     const std::size_t number = result.number[k], before = place(number);
+                     const bool is_same = result.problems.list[k].examples.size() ==
+                                          problems.list[before].examples.size();
+                     result.machines[k] =
+                         is_same ? machines[before]
+                                 : retrain(number, machines[before].certified, left_out, options,
+                                           memory, crew, audience, k);
+                     audience.finished(k);
+                   });
+  sum_up(result);
+  return result;
+}
+
+std::vector<double> Retrainer::values(const Retrained& retrained) const {
+  const Subproblem& problem = prepared_.problems.list[0];
+  const Certified& certified = retrained.machines.at(0).certified;
+  const Machine machine = without_support(problem, certified);
+  const bool divided = std::holds_alternative<NuMargin>(problem.loss) &&
+                       machine.width > std::numeric_limits<double>::min();
+  // K + 1 has the penalised bias in f already.
+  const double bias = problem.bias == Bias::penalised ? 0 : machine.bias();
+  const std::size_t blocks = only_->shares.size() / problem.examples.size();
+  std::vector<double> values;
+  values.reserve(problem.examples.size());
+  for (std::size_t k = 0; k < problem.examples.size(); ++k) {
+    const double f = certified.f[only_->qp.row[only_->shares[k * blocks].variable]];
+    values.push_back((divided ? f / machine.width : f) + bias);
+  }
+  return values;
+}
+
+}  // namespace maxmargin

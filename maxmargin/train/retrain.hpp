@@ -1,0 +1,62 @@
+#pragma once
+
+#include <optional>
+
+#include "maxmargin/train/machines.hpp"
+
+namespace maxmargin {
+
+/// Machines that were trained without some of the rows.
+struct Retrained {
+  Subproblems problems;                  ///< what was left of them
+  std::vector<std::size_t> number;       ///< of each machine among all of the data set
+  std::vector<TrainedMachine> machines;  ///< with variables and f at the points of all rows
+  Ended ended = Ended::converged;        ///< the worst
+  std::uint64_t iterations = 0;          ///< summed
+};
+
+/// From nothing, and without what the machines of all rows tell.
+Retrained train_afresh(const Prepared& prepared, const std::vector<bool>& left_out,
+                       const TrainOptions& options, const Threads& threads,
+                       const Observer& observer);
+
+/// Trains the machines of a data set again and again without some of its rows, those of a fold. All
+/// of them share one kernel matrix over all rows. Each starts from the variables of the machine of
+/// all rows and from its f, which must be mended only for what the rows that are left out had
+/// contributed; its certificate is no other than that of a machine trained afresh.
+class Retrainer {
+ public:
+  /// Whether it can: the solver must be one that starts from given variables and lets those be that
+  /// are closed, and no cost may be infinite. Otherwise machines of fewer rows are trained afresh.
+  /// So they are where `folds` are so few that a start from all rows is no help.
+  static bool takes(const Prepared& prepared, const TrainOptions& options, std::size_t folds);
+
+  /// `whole`: the machines of all rows, with their solutions; if empty, they are trained. Keeps a
+  /// reference to `prepared`.
+  Retrainer(const Prepared& prepared, const TrainOptions& options,
+            std::vector<TrainedMachine> whole, const Threads& threads, const Observer& observer);
+
+  /// Without the rows that have `left_out[row]`, by these options, which may differ in limits.
+  /// Starts from the machines of `from`, trained without fewer rows, in the place of those of all.
+  Retrained without(const std::vector<bool>& left_out, const TrainOptions& options,
+                    const Threads& threads, const Observer& observer,
+                    const Retrained* from = nullptr) const;
+
+  /// Where the data set has one machine: f at all its examples, those left out too.
+  std::vector<double> values(const Retrained& retrained) const;
+
+  /// The machines of all rows.
+  const std::vector<TrainedMachine>& whole() const { return whole_; }
+
+ private:
+  TrainedMachine retrain(std::size_t number, const Certified& from,
+                         const std::vector<bool>& left_out, const TrainOptions& options,
+                         std::size_t memory, const Threads& threads, Audience& audience,
+                         std::size_t place) const;
+
+  const Prepared& prepared_;
+  std::vector<TrainedMachine> whole_;
+  std::optional<Formulated> only_;  ///< of one machine; several are stated anew each time
+};
+
+}  // namespace maxmargin
