@@ -104,7 +104,13 @@ std::string show_model(const Model& model, const std::string& path, std::uintmax
       text += show_line("", "the kernel is not positive semi-definite: the gap is no bound");
       break;
     }
-  return text + show_machines(model);
+  text += show_machines(model);
+  for (std::size_t m = 0; m < model.machines.size() && !model.functions.empty(); ++m) {
+    if (model.machines.size() > 1)
+      text += fmt::format("  {}\n", machine_name(model, model.machines[m]));
+    text += show_functions(model, model.machines[m]);
+  }
+  return text;
 }
 
 int run_inspect(const InspectArguments& arguments) {

@@ -195,13 +195,12 @@ Opened open_data(const Model& model, PredictArguments& arguments, const Threads&
 }
 
 void predict_batch(const Model& model, const Predictor& predictor, const Printer& printer,
-                   const Dataset& batch, const Threads& threads, Sink& sink, Scores& scores) {
-  const bool as_it_is = model.scaling.factor.empty() &&
-                        (batch.x.is_sparse() || batch.x.columns() <= model.features) &&
-                        !std::holds_alternative<Precomputed>(model.kernel);
+                   const Dataset& batch, std::size_t first_row, const Threads& threads, Sink& sink,
+                   Scores& scores) {
   const std::vector<double> values =
-      as_it_is ? predictor.decision_values(batch.x, threads)
-               : predictor.decision_values(predictor.prepared(batch.x), threads);
+      predictor.takes_as_it_is(batch.x) && model.functions.empty()
+          ? predictor.decision_values(batch.x, threads)
+          : predictor.decision_values(predictor.prepared(batch.x, threads, first_row), threads);
   const std::size_t machines = model.machines.size();
   std::string lines;
   for (std::size_t i = 0; i < batch.rows(); ++i) {
@@ -249,9 +248,12 @@ int run_predict(PredictArguments& arguments) {
     // A signal must not leave a piece of a file behind; standard output may end anywhere.
     std::optional<StopRequest> stop;
     if (sink.is_file()) stop.emplace();
+    std::size_t first_row = 0;
     for (; batch.rows() > 0; batch = opened.reader->next(batch_rows(model.features))) {
-      naming(arguments.data,
-             [&] { predict_batch(model, predictor, printer, batch, threads, sink, scores); });
+      naming(arguments.data, [&] {
+        predict_batch(model, predictor, printer, batch, first_row, threads, sink, scores);
+      });
+      first_row += batch.rows();
       if (!stop || !stop->made()) continue;
       sink.discard();
       const int signal = stop->signal();

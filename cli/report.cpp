@@ -34,12 +34,30 @@ Json machine_json(const Model& model, const Machine& machine) {
   }
   object["support_vectors"] = machine.support.size();
   object["bias"] = machine.bias();
+  if (!model.functions.empty()) object["functions"] = functions_json(model, machine);
   if (machine.width != 0)
     object[model.outcome == Outcome::number ? "epsilon" : "margin"] = machine.width;
   object["ended"] = to_string(machine.ended);
   object["iterations"] = machine.iterations;
   put(object, machine.certificate);
   return object;
+}
+
+Json functions_json(const Model& model, const Machine& machine) {
+  Json list = Json::array();
+  for (std::size_t r = 0; r < model.functions.size(); ++r)
+    list.push_back({{"kind", to_string(model.functions[r].kind)},
+                    {"function", model.functions[r].text},
+                    {"coefficient", machine.lambda[r + 1]}});
+  return list;
+}
+
+std::string show_functions(const Model& model, const Machine& machine) {
+  std::string text;
+  for (std::size_t r = 0; r < model.functions.size(); ++r)
+    text += show_line(r == 0 ? "functions" : "",
+                      fmt::format("{:+.6g} {}", machine.lambda[r + 1], model.functions[r].text));
+  return text;
 }
 
 std::string machine_name(const Model& model, const Machine& machine) {

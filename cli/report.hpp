@@ -16,6 +16,10 @@ void put(Json& object, const Certificate& certificate);
 /// One machine of a model: its classes, support vectors, how it ended, its certificate.
 Json machine_json(const Model& model, const Machine& machine);
 
+/// The unpenalised functions of a model with a machine's coefficients.
+Json functions_json(const Model& model, const Machine& machine);
+std::string show_functions(const Model& model, const Machine& machine);
+
 /// "setosa against virginica", "setosa against the rest"; empty for regression and novelty.
 std::string machine_name(const Model& model, const Machine& machine);
 

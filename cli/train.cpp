@@ -44,6 +44,8 @@ Json train_json(const TrainArguments& arguments, const TrainingData& read, const
               {"iterations", trained.iterations},
               {"support_vectors", model.support.count()}};
   put(object, trained.certificate);
+  if (!model.functions.empty() && model.machines.size() == 1)
+    object["functions"] = functions_json(model, model.machines[0]);
   object["seconds"] = {{"read", read.seconds},
                        {"train", trained.train_seconds},
                        {"certify", trained.certify_seconds}};
@@ -99,6 +101,7 @@ std::string train_summary(const TrainArguments& arguments, const TrainingData& r
   if (model.machines.size() == 1 && model.machines[0].width != 0)
     text += show_line(model.outcome == Outcome::number ? "epsilon" : "margin",
                       show_number(model.machines[0].width));
+  if (model.machines.size() == 1) text += show_functions(model, model.machines[0]);
   text += show_line("support", show_counted(model.support.count(), "vector"));
   const std::string calibrating =
       model.calibration.none()

@@ -66,6 +66,18 @@ void TrainArguments::add_task(CLI::App& app) {
       ->type_name("LABEL=FACTOR")
       ->allow_extra_args(false)
       ->group("Task");
+  app.add_option("--parametric", expressions_,
+                 "a function of the features beside the kernel part, whose coefficient costs "
+                 "nothing, repeatable: \"sin(x1)\", \"log(age)\"")
+      ->type_name("EXPRESSION")
+      ->allow_extra_args(false)
+      ->group("Task");
+  app.add_option("--parametric-column", function_columns_,
+                 "the same with a column of the data, which the kernel then does not see, "
+                 "repeatable")
+      ->type_name("NAME|N")
+      ->allow_extra_args(false)
+      ->group("Task");
   app.add_flag("--scale{auto}", scale_,
                "scale the features and keep the scaling in the model: range (to [-1,1]), unit (to "
                "[0,1]), deviation (mean 0, deviation 1) or maximum (by the largest absolute value; "
@@ -271,7 +283,10 @@ TrainOptions TrainArguments::options(const Dataset& read) const {
       },
       options.task);
   options.scaling = scaling(read.x);
-  options.kernel = kernel_.make(read.x, options.scaling);
+  options.functions = functions();
+  const ParametricFunctions made(options.functions, read.feature_names, read.x.columns());
+  options.kernel = made.hides() ? kernel_.make(made.visible(read.x), options.scaling)
+                                : kernel_.make(read.x, options.scaling);
   options.stop = stop_;
   options.solver = solver_;
   if (solver_ != "auto") options.settings = solver_fields_.make(solver_);
@@ -281,6 +296,15 @@ TrainOptions TrainArguments::options(const Dataset& read) const {
   options.seed = seed_;
   options.probability_folds = probability_folds_;
   return options;
+}
+
+std::vector<ParametricFunction> TrainArguments::functions() const {
+  std::vector<ParametricFunction> list;
+  for (const std::string& text : expressions_)
+    list.push_back({ParametricFunction::Kind::expression, text, {}});
+  for (const std::string& text : function_columns_)
+    list.push_back({ParametricFunction::Kind::column, text, {}});
+  return list;
 }
 
 std::vector<std::pair<std::string, double>> TrainArguments::factors_of_classes(

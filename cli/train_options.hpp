@@ -39,6 +39,7 @@ class TrainArguments {
   void add_machine(CLI::App& app);
   void add_approximation(CLI::App& app);
   void check_loss(const Task& task) const;
+  std::vector<ParametricFunction> functions() const;
   std::optional<Approximate> approximation() const;
   std::vector<std::pair<std::string, double>> factors_of_classes(const Dataset& data) const;
 
@@ -52,6 +53,7 @@ class TrainArguments {
   std::string approximate_, rank_, residual_;
   bool true_bound_ = false;
   std::vector<std::string> class_weights_;
+  std::vector<std::string> expressions_, function_columns_;
   std::string scale_;
   std::string probability_text_;
   int probability_folds_ = 0;

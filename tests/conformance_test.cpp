@@ -58,6 +58,7 @@ struct NamedTask {
   std::string name;
   Task task;
   bool weighted;
+  std::size_t functions = 0;  ///< so many of those below
 };
 void PrintTo(const NamedTask& task, std::ostream* out) { *out << task.name; }
 
@@ -75,6 +76,28 @@ std::vector<NamedTask> all_tasks() {
     if constexpr (requires { task.under; }) task.under = 0.5;
     result.push_back({std::string(T::name) + "_costs", task, true});
   });
+  return result;
+}
+
+/// Unpenalised functions, each an equality row more, and the same by hand.
+const std::vector<ParametricFunction> all_functions = {
+    {ParametricFunction::Kind::expression, "sin(6*x1)", {}},
+    {ParametricFunction::Kind::expression, "sin(12*x2)", {}},
+    {ParametricFunction::Kind::expression, "sin(13*x3)", {}}};
+std::vector<double> function_values(const Rows& x, std::size_t row) {
+  std::vector<double> v(columns, 0.0);
+  x.for_each(row, [&](Index feature, double value) { v[feature] = value; });
+  return {std::sin(6 * v[0]), std::sin(12 * v[1]), std::sin(13 * v[2])};
+}
+
+std::vector<NamedTask> tasks_with_functions() {
+  std::vector<NamedTask> result;
+  for (const NamedTask& task : all_tasks())
+    for (const std::size_t count : {1, 3}) {
+      NamedTask& added = result.emplace_back(task);
+      added.functions = count;
+      added.name += "_functions_" + std::to_string(count);
+    }
   return result;
 }
 
@@ -97,6 +120,14 @@ struct Case {
   /// nothing.
   double scale() const {
     return std::holds_alternative<NuSvc>(task) && machine().width > 0 ? machine().width : 1;
+  }
+
+  /// What the functions add to f.
+  double offset(std::size_t row) const {
+    double sum = 0;
+    for (std::size_t r = 0; r < trained.model.functions.size(); ++r)
+      sum += machine().lambda[r + 1] * function_values(data.x, row)[r];
+    return sum;
   }
 
   double weight(std::size_t row) const { return data.weight.empty() ? 1 : data.weight[row]; }
@@ -257,6 +288,8 @@ class Conformance : public testing::TestWithParam<std::tuple<NamedKernel, NamedT
     result.stop.kkt = 1e-5;
     result.stop.relative_gap = 1e-6;
     result.memory_bytes = std::size_t{1} << 20;
+    const auto count = static_cast<std::ptrdiff_t>(std::get<1>(GetParam()).functions);
+    result.functions.assign(all_functions.begin(), all_functions.begin() + count);
     return result;
   }
 
@@ -306,8 +339,16 @@ TEST_P(Conformance, ObjectivesAreThoseOfTheTextbook) {
     std::vector<double> beta = run.coefficients();
     for (double& coefficient : beta) coefficient *= run.scale();
     const std::vector<double> g = run.expansion(beta);
-    Textbook expected =
-        std::visit([&](const auto& task) { return textbook(run, task, beta, g); }, run.task);
+    std::vector<double> with_functions = g;
+    for (std::size_t i = 0; i < g.size(); ++i) with_functions[i] += run.scale() * run.offset(i);
+    Textbook expected = std::visit(
+        [&](const auto& task) { return textbook(run, task, beta, with_functions); }, run.task);
+    for (std::size_t r = 0; r < run.trained.model.functions.size(); ++r) {
+      double along = 0;
+      for (std::size_t i = 0; i < beta.size(); ++i)
+        along += beta[i] * function_values(run.data.x, i)[r];
+      EXPECT_NEAR(along, 0, 1e-9);
+    }
     double half_norm = 0, sum = 0, absolute = 0;
     for (std::size_t i = 0; i < beta.size(); ++i) {
       half_norm += beta[i] * g[i] / 2;
@@ -336,7 +377,7 @@ TEST_P(Conformance, DecisionValuesAreThoseOfTheDoubleLoop) {
         predictor.decision_values(predictor.prepared(run.data.x), Threads(2));
     ASSERT_EQ(f.size(), g.size());
     for (std::size_t i = 0; i < g.size(); ++i)
-      EXPECT_NEAR(f[i], g[i] + run.machine().bias(), 2e-6 * scale) << "row " << i;
+      EXPECT_NEAR(f[i], g[i] + run.offset(i) + run.machine().bias(), 2e-6 * scale) << "row " << i;
   });
 }
 
@@ -357,16 +398,23 @@ TEST_P(Conformance, NumberOfThreadsDoesNotChangeOneBit) {
   }
 }
 
+std::string case_name(const testing::TestParamInfo<Conformance::ParamType>& instance) {
+  std::string name = std::get<0>(instance.param).name + "_" + std::get<1>(instance.param).name;
+  for (char& c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  return name;
+}
+
 INSTANTIATE_TEST_SUITE_P(Lists, Conformance,
                          testing::Combine(testing::ValuesIn(all_kernels()),
                                           testing::ValuesIn(all_tasks())),
-                         [](const auto& instance) {
-                           std::string name = std::get<0>(instance.param).name + "_" +
-                                              std::get<1>(instance.param).name;
-                           for (char& c : name)
-                             if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
-                           return name;
-                         });
+                         case_name);
+
+// More equality rows are the problem's matter, not the kernel's.
+INSTANTIATE_TEST_SUITE_P(Functions, Conformance,
+                         testing::Combine(testing::Values(NamedKernel{"rbf", Rbf{.gamma = 0.75}}),
+                                          testing::ValuesIn(tasks_with_functions())),
+                         case_name);
 
 }  // namespace
 }  // namespace maxmargin

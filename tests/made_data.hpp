@@ -88,6 +88,7 @@ inline Dataset chosen(const Dataset& data, const std::vector<Index>& which) {
       data.x.is_sparse() ? Features::sparse(data.x.columns()) : Features::dense(data.x.columns());
   result.x.append(data.x, which);
   result.words = data.words;
+  result.feature_names = data.feature_names;
   for (const Index row : which) {
     if (!data.y.empty()) result.y.push_back(data.y[row]);
     if (!data.weight.empty()) result.weight.push_back(data.weight[row]);

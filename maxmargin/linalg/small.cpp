@@ -48,34 +48,33 @@ std::vector<double> solve_cholesky(SmallMatrix M, std::vector<double> r, double 
   return r;
 }
 
-std::optional<Dependence> first_dependence(const std::vector<std::vector<double>>& columns,
-                                           double tolerance) {
-  // Gram and Schmidt, each column twice: once is not enough where it nearly vanishes.
-  std::vector<std::vector<double>> directions;  // orthonormal
-  std::vector<std::vector<double>> recipes;     // each direction in terms of the columns
+Orthonormal orthonormal(const std::vector<std::vector<double>>& columns, double tolerance) {
+  Orthonormal result;
+  auto& directions = result.directions;
+  auto& recipe = result.recipe;
   for (std::size_t c = 0; c < columns.size(); ++c) {
     std::vector<double> rest = columns[c];
-    std::vector<double> weight(columns.size(), 0.0);
+    std::vector<double> weight(c, 0.0);
     const double length = std::sqrt(product(rest, rest));
+    // Each column twice: once is not enough where it nearly vanishes.
     for (int pass = 0; pass < 2; ++pass)
-      for (std::size_t k = 0; k < directions.size(); ++k) {
+      for (std::size_t k = 0; k < c; ++k) {
         const double along = product(directions[k], rest);
         for (std::size_t i = 0; i < rest.size(); ++i) rest[i] -= along * directions[k][i];
-        for (std::size_t j = 0; j < c; ++j) weight[j] += along * recipes[k][j];
+        for (std::size_t j = 0; j <= k; ++j) weight[j] += along * recipe[k][j];
       }
     const double left = std::sqrt(product(rest, rest));
     if (left <= tolerance * length) {
-      weight.resize(c);
-      return Dependence{c, std::move(weight)};
+      result.dependence = {c, std::move(weight)};
+      return result;
     }
-    std::vector<double> recipe(columns.size(), 0.0);
-    for (std::size_t j = 0; j < c; ++j) recipe[j] = -weight[j] / left;
-    recipe[c] = 1 / left;
     for (double& value : rest) value /= left;
+    for (double& value : weight) value /= -left;
+    weight.push_back(1 / left);
     directions.push_back(std::move(rest));
-    recipes.push_back(std::move(recipe));
+    recipe.push_back(std::move(weight));
   }
-  return std::nullopt;
+  return result;
 }
 
 }  // namespace maxmargin

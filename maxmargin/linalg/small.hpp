@@ -29,14 +29,18 @@ class SmallMatrix {
 /// as it is.
 std::vector<double> solve_cholesky(SmallMatrix M, std::vector<double> r, double least);
 
-/// A column of X (given as columns) that depends on those before it, and how: column[dependent] is
-/// near to the sum of weight[j] column[j] over j < dependent, by a share of `tolerance` of its own
-/// length or less.
+/// Columns made orthonormal one after the other, by Gram and Schmidt: directions[c] is the sum of
+/// recipe[c][j] columns[j] over j <= c. It ends at the first column that depends on those before
+/// it: one near to the sum of weight[j] column[j], by a share of `tolerance` of its length or less.
 struct Dependence {
   std::size_t column;
   std::vector<double> weight;
 };
-std::optional<Dependence> first_dependence(const std::vector<std::vector<double>>& columns,
-                                           double tolerance);
+struct Orthonormal {
+  std::vector<std::vector<double>> directions;
+  std::vector<std::vector<double>> recipe;
+  std::optional<Dependence> dependence;
+};
+Orthonormal orthonormal(const std::vector<std::vector<double>>& columns, double tolerance);
 
 }  // namespace maxmargin

@@ -35,23 +35,44 @@ TEST(SmallMatrix, UnknownsThatItDoesNotDetermineStayZero) {
   EXPECT_DOUBLE_EQ(z[2], 2);
 }
 
-TEST(FirstDependence, NamesTheColumnAndItsRecipe) {
+TEST(Orthonormal, FollowsItsRecipe) {
+  Rng rng(2);
+  std::vector<std::vector<double>> columns(3, std::vector<double>(20));
+  for (auto& column : columns)
+    for (double& value : column) value = 5 + rng.normal();
+  const Orthonormal found = orthonormal(columns, 1e-9);
+  ASSERT_FALSE(found.dependence.has_value());
+  for (std::size_t c = 0; c < 3; ++c) {
+    for (std::size_t other = 0; other <= c; ++other) {
+      double product = 0;
+      for (std::size_t i = 0; i < 20; ++i)
+        product += found.directions[c][i] * found.directions[other][i];
+      EXPECT_NEAR(product, c == other ? 1 : 0, 1e-14);
+    }
+    for (std::size_t i = 0; i < 20; ++i) {
+      double sum = 0;
+      for (std::size_t j = 0; j <= c; ++j) sum += found.recipe[c][j] * columns[j][i];
+      EXPECT_NEAR(sum, found.directions[c][i], 1e-13);
+    }
+  }
+}
+
+TEST(Orthonormal, NamesTheColumnThatDependsOnOthers) {
   Rng rng(2);
   std::vector<std::vector<double>> columns(3, std::vector<double>(20));
   for (auto& column : columns)
     for (double& value : column) value = rng.normal();
-  EXPECT_FALSE(first_dependence(columns, 1e-9).has_value());
   std::vector<double> sum(20);
   for (std::size_t i = 0; i < 20; ++i) sum[i] = 2 * columns[0][i] - 0.5 * columns[2][i];
   columns.push_back(sum);
-  const auto found = first_dependence(columns, 1e-9);
+  const auto found = orthonormal(columns, 1e-9).dependence;
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->column, 3u);
   EXPECT_NEAR(found->weight[0], 2, 1e-10);
   EXPECT_NEAR(found->weight[1], 0, 1e-10);
   EXPECT_NEAR(found->weight[2], -0.5, 1e-10);
   columns[1].assign(20, 0.0);
-  EXPECT_EQ(first_dependence(columns, 1e-9)->column, 1u);
+  EXPECT_EQ(orthonormal(columns, 1e-9).dependence->column, 1u);
 }
 
 }  // namespace

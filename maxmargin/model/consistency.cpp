@@ -27,6 +27,7 @@ class Checker {
     check_support();
     check_classes();
     check_scaling();
+    check_functions();
     demand(!model_.machines.empty(), "it has no decision function");
     for (const Machine& machine : model_.machines) {
       check_coefficients(machine);
@@ -87,13 +88,27 @@ class Checker {
            "the scaling is not of finite numbers");
   }
 
+  /// Columns of every name are there, and expressions can be evaluated.
+  void check_functions() const {
+    if (model_.functions.empty()) return;
+    demand(!std::holds_alternative<Precomputed>(model_.kernel),
+           "it has functions of features, and its kernel leaves none");
+    try {
+      const ParametricFunctions made(model_.functions, model_.feature_names, model_.features);
+    } catch (const Error& error) {
+      throw_damaged(name_, error.what());
+    }
+  }
+
   void check_coefficients(const Machine& machine) const {
     demand(machine.support.size() == machine.coefficient.size(),
            "support vectors and coefficients differ in count");
     demand(all_finite(machine.coefficient) && all_finite(machine.lambda) &&
                std::isfinite(machine.width),
            "a coefficient is not a finite number");
-    demand(machine.lambda.size() <= 1, "it has unpenalised functions besides the bias");
+    const std::size_t functions = model_.functions.size();
+    demand(machine.lambda.size() == functions + 1 || (machine.lambda.empty() && functions == 0),
+           "functions and their coefficients differ in count");
     demand(std::ranges::is_sorted(machine.support, std::ranges::less_equal{}) &&
                (machine.support.empty() || machine.support.back() < model_.support.count()),
            "positions of support vectors do not increase or are too large");

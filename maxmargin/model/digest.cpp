@@ -69,6 +69,10 @@ std::string digest(const Model& model) {
   all.add(model.classes);
   all.add(model.scaling.offset);
   all.add(model.scaling.factor);
+  for (const ParametricFunction& function : model.functions) {
+    all.add(std::string(to_string(function.kind)));
+    all.add(function.text);
+  }
   if (!model.calibration.none()) {
     all.add(model.calibration.weight);
     all.add(model.calibration.noise);

@@ -23,7 +23,12 @@ static_assert(std::endian::native == std::endian::little,
               "sections are copied as they are; a big-endian machine must swap their bytes");
 
 constexpr std::string_view magic = "maxmargin model ";
-constexpr std::string_view version = "1";
+// Models with unpenalised functions besides the bias have version 2: a program that knows only
+// version 1 would not look for them.
+constexpr std::uint64_t plain_version = 1, newest_version = 2;
+std::uint64_t version_of(const Model& model) {
+  return model.functions.empty() ? plain_version : newest_version;
+}
 constexpr std::string_view header_word = "header ";
 constexpr std::size_t checksum_size = 33;  // 32 hex digits and the end of the line
 constexpr std::size_t alignment = 8;
@@ -37,7 +42,7 @@ std::span<const std::byte> bytes_of(std::string_view text) {
 /// The first lines up to the sections, which begin at a multiple of `alignment`.
 std::string opening(const Model& model) {
   std::string header = header_text(model);
-  const std::string first = std::string(magic) + std::string(version) + "\n";
+  const std::string first = std::string(magic) + std::to_string(version_of(model)) + "\n";
   while (true) {
     const std::string second = std::string(header_word) + std::to_string(header.size() + 1) + "\n";
     if ((first.size() + second.size() + header.size() + 1) % alignment == 0)
@@ -169,24 +174,24 @@ Model take_sections(ModelHeader header, Front front, const std::string& name) {
   return model;
 }
 
-void check_version(Front& front, const std::string& name) {
+std::uint64_t check_version(Front& front, const std::string& name) {
   if (!front.skip(magic))
     throw Error(Fault::data, Place{name}, "this is not a maxmargin model",
                 "give a file that `maxmargin train` wrote");
   const std::uint64_t written = front.number_line();
-  if (written != 1)
+  if (written < plain_version || written > newest_version)
     throw Error(Fault::data, Place{name},
                 "this model has version " + std::to_string(written) +
-                    " of the format, this program "
-                    "knows version " +
-                    std::string(version),
+                    " of the format, this program knows versions 1 and " +
+                    std::to_string(newest_version),
                 "use the program that wrote it or a newer one");
+  return written;
 }
 
 /// `bytes` starts at a multiple of `alignment` in memory.
 Model read_aligned(std::span<const std::byte> bytes, const std::string& name) {
   Front front(bytes, name);
-  check_version(front, name);
+  const std::uint64_t version = check_version(front, name);
   if (front.size() < checksum_size) throw_damaged(name, "it ends too early");
   const auto content = bytes.first(bytes.size() - checksum_size);
   const std::string expected = checksum(content) + "\n";
@@ -199,6 +204,8 @@ Model read_aligned(std::span<const std::byte> bytes, const std::string& name) {
   if ((content.size() - front.size()) % alignment != 0)
     throw_damaged(name, "its header has a wrong length");
   Model model = take_sections(read_header(text, front.size(), name), front, name);
+  if (version != version_of(model))
+    throw_damaged(name, "its version does not fit to what is in it");
   check_model(model, name);
   return model;
 }

@@ -31,6 +31,9 @@ constexpr std::array all_ended{Ended::converged, Ended::iteration_limit, Ended::
                                Ended::stalled,   Ended::unbounded,       Ended::cancelled};
 constexpr std::array all_outcomes{Outcome::classes, Outcome::number, Outcome::novelty};
 constexpr std::array all_multiclass{Multiclass::one_vs_one, Multiclass::one_vs_rest};
+constexpr std::array all_function_kinds{ParametricFunction::Kind::expression,
+                                        ParametricFunction::Kind::column,
+                                        ParametricFunction::Kind::own};
 constexpr std::array all_scalings{ScalingKind::range, ScalingKind::unit, ScalingKind::deviation,
                                   ScalingKind::maximum};
 
@@ -143,6 +146,23 @@ Calibration take_calibration(const Taken& json) {
   return calibration;
 }
 
+Json functions_json(const std::vector<ParametricFunction>& functions) {
+  Json list = Json::array();
+  for (const ParametricFunction& each : functions)
+    list.push_back(Json::array({std::string(to_string(each.kind)), text_json(each.text)}));
+  return list;
+}
+
+std::vector<ParametricFunction> take_functions(const Taken& list) {
+  std::vector<ParametricFunction> functions(list.array_size());
+  for (std::size_t i = 0; i < functions.size(); ++i) {
+    if (list[i].array_size() != 2) list.refuse("a function is not a kind and a text");
+    functions[i].kind = take_named(list[i][std::size_t{0}], all_function_kinds);
+    functions[i].text = list[i][1].text();
+  }
+  return functions;
+}
+
 Json sections_json(const SectionSizes& sizes) {
   Json list = Json::array();
   for (const FileSection& section : sizes.sections())
@@ -190,6 +210,7 @@ Json model_json(const Model& model) {
   json["scaled_features"] = sizes.scaled;
   json["support"] = support_json(sizes);
   json["machines"] = machines_json(model);
+  if (!model.functions.empty()) json["functions"] = functions_json(model.functions);
   if (!model.calibration.none()) json["calibration"] = calibration_json(model.calibration);
   json["sections"] = sections_json(sizes);
   json["numeric_classes"] = model.numeric_classes;
@@ -315,6 +336,7 @@ ModelHeader read_header(const std::string& text, std::uint64_t most_bytes,
   header.sizes.scaled = top["scaled_features"].count();
   take_support(top["support"], header.sizes);
   take_machines(top["machines"], header);
+  if (top.has("functions")) model.functions = take_functions(top["functions"]);
   if (top.has("calibration")) model.calibration = take_calibration(top["calibration"]);
   model.numeric_classes = top["numeric_classes"].yes();
   model.classes = take_texts(top["classes"]);

@@ -219,7 +219,7 @@ Examined examine_loss(const Formulation& formulation, std::vector<SeenRow> rows,
     std::vector<Piece> pieces;
     for (; end < rows.size() && rows[end].point == rows[begin].point; ++end) {
       const SeenRow& row = rows[end];
-      const double f = row.g + bias, price = formulation.cost * row.weight;
+      const double f = row.g + row.offset + bias, price = formulation.cost * row.weight;
       lost += loss.value(row.target, f, price);
       result.primal_blur += std::abs(loss.value(row.target, f + result.blur, price) -
                                      loss.value(row.target, f - result.blur, price)) /
@@ -235,7 +235,7 @@ Examined examine_loss(const Formulation& formulation, std::vector<SeenRow> rows,
       result.certificate.bound_residual = point.excess();
       result.bound_scale = std::isfinite(point.length()) ? point.length() : sizes;
     }
-    const double g = rows[begin].g + (free ? 0 : bias);
+    const double g = rows[begin].g + rows[begin].offset + (free ? 0 : bias);
     rise = std::max(rise, point.up - g);
     fall = std::min(fall, point.down - g);
   }
@@ -248,7 +248,10 @@ Examined examine_loss(const Formulation& formulation, std::vector<SeenRow> rows,
   c.relative_gap = c.gap == 0 ? 0 : std::isfinite(size) ? 2 * c.gap / size : infinity;
   c.kkt = std::max(0.0, free ? rise - fall : std::max(rise, -fall));
   // A penalised bias is the sum of the coefficients; otherwise that sum is 0, or there is no bias.
-  c.equality_residual = std::abs(free ? sum : penalised ? sum - bias : bias);
+  c.equality_residual = std::max(std::abs(free        ? sum
+                                          : penalised ? sum - bias
+                                                      : bias),
+                                 claimed.function_defect() * sizes);
   result.equality_scale = sizes;
   c.best_primal = c.primal;
   c.best_dual = c.dual;

@@ -10,6 +10,7 @@
 #include "maxmargin/data/dataset.hpp"
 #include "maxmargin/data/scaling.hpp"
 #include "maxmargin/kernel/kernels.hpp"
+#include "maxmargin/model/parametric.hpp"
 #include "maxmargin/model/probability.hpp"
 
 namespace maxmargin {
@@ -19,7 +20,8 @@ enum class Multiclass { one_vs_one, one_vs_rest };
 std::string_view to_string(Outcome outcome);
 std::string_view to_string(Multiclass multiclass);
 
-/// One decision function: f(x) = sum_k coefficient[k] K(support[k], x) + lambda[0] (the bias) + ...
+/// One decision function: f(x) = sum_k coefficient[k] K(support[k], x) + lambda[0] (the bias)
+/// + sum_r lambda[r + 1] phi_r(x) over the functions of its model.
 /// f > 0 speaks for `positive`, otherwise for `negative` (class numbers; one-vs-rest has no
 /// `negative`, regression and one-class have neither).
 struct Machine {
@@ -28,7 +30,7 @@ struct Machine {
   int negative = nobody;
   std::vector<Index> support;  ///< increasing positions in Model::support
   std::vector<double> coefficient;
-  std::vector<double> lambda;  ///< of the unpenalised functions; the first is the bias
+  std::vector<double> lambda;  ///< bias and coefficients of the functions; or empty
   /// What nu has chosen, 0 without one: half the tube's width, epsilon (nu-SVR), or the margin rho
   /// that coefficients and bias have been divided by where it is positive (nu-SVC).
   double width = 0;
@@ -51,8 +53,9 @@ struct Model {
   std::vector<std::string> classes;        ///< names; numbers as their shortest text
   bool numeric_classes = true;
   std::vector<std::string> feature_names;
-  Scaling scaling;          ///< empty factor: none
-  Calibration calibration;  ///< for probabilities; may be none
+  std::vector<ParametricFunction> functions;  ///< unpenalised, besides the bias
+  Scaling scaling;                            ///< empty factor: none
+  Calibration calibration;                    ///< for probabilities; may be none
   /// How it was trained: option names and values as on the command line, the task's own fields
   /// ("task", "cost", "epsilon", "nu", "class-weight -1" ...) among them.
   std::vector<std::pair<std::string, std::string>> options;

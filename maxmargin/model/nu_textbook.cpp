@@ -51,7 +51,7 @@ struct Side {
 };
 
 struct NuPoint {
-  double g = 0;
+  double g = 0;  ///< with the functions, without the bias
   Side upper, lower;
 };
 
@@ -65,7 +65,7 @@ struct Exchange {
 class NuExaminer {
  public:
   NuExaminer(const Formulation& formulation, const Claimed& claimed, double largest_kernel)
-      : formulation_(formulation), largest_kernel_(largest_kernel) {
+      : formulation_(formulation), claimed_(claimed), largest_kernel_(largest_kernel) {
     const bool margin = formulation.kind == Formulation::Kind::nu_svc;
     // Coefficients and bias of nu-SVC have been divided by rho.
     scale_ = margin && claimed.width > std::numeric_limits<double>::min() ? claimed.width : 1;
@@ -76,7 +76,10 @@ class NuExaminer {
 
   Examined run(std::vector<SeenRow> rows) {
     std::ranges::stable_sort(rows, {}, &SeenRow::point);
-    for (SeenRow& row : rows) row.g *= scale_;
+    for (SeenRow& row : rows) {
+      row.g *= scale_;
+      row.offset *= scale_;
+    }
     for (const auto& [point, coefficient] : beta_) {
       const auto found = std::ranges::lower_bound(rows, point, {}, &SeenRow::point);
       if (found == rows.end() || found->point != point) {
@@ -108,11 +111,11 @@ class NuExaminer {
 
   void add_point(std::span<const SeenRow> rows) {
     NuPoint& point = points_.emplace_back();
-    point.g = rows[0].g;
+    point.g = rows[0].g + rows[0].offset;
     std::vector<std::pair<double, double>> upper, lower;  // y, price
     for (const SeenRow& row : rows) {
       const double price = is_margin() ? row.weight : formulation_.cost * row.weight;
-      const double y = is_margin() ? 0 : row.target, f = row.g + bias_;
+      const double y = is_margin() ? 0 : row.target, f = row.g + row.offset + bias_;
       prices_ += price;
       result_.largest_f = std::max(result_.largest_f, std::abs(f));
       if (!is_margin() || row.target > 0) {
@@ -234,7 +237,8 @@ class NuExaminer {
     const double sizes = std::abs(c.primal) + std::abs(c.dual);
     c.relative_gap = c.gap == 0 ? 0 : std::isfinite(sizes) ? 2 * c.gap / sizes : infinity;
     c.kkt = has_choice_ ? least_violation() : std::max({0.0, rise[0] - fall[0], rise[1] - fall[1]});
-    c.equality_residual = std::max(std::abs(sum_upper - half), std::abs(sum_lower - half));
+    c.equality_residual = std::max({std::abs(sum_upper - half), std::abs(sum_lower - half),
+                                    claimed_.function_defect() * half});
     c.best_primal = c.primal;
     c.best_dual = c.dual;
     result_.equality_scale = half;
@@ -244,6 +248,7 @@ class NuExaminer {
   }
 
   const Formulation& formulation_;
+  const Claimed& claimed_;
   double largest_kernel_;
   double scale_ = 1, bias_ = 0, tube_ = 0;
   std::map<Index, double> beta_;

@@ -126,7 +126,8 @@ Features fitted(const Rows& rows, std::size_t known) {
 }  // namespace
 
 struct Predictor::Packed {
-  std::unique_ptr<Weights> weights;  ///< if the decision functions are linear; else:
+  std::unique_ptr<ParametricFunctions> functions;  ///< if there are any
+  std::unique_ptr<Weights> weights;                ///< if the decision functions are linear; else:
   std::unique_ptr<Mixture> mixture;
   Features reordered;  ///< support vectors in the mixture's order, if that is not the model's
   std::unique_ptr<Engine> engine;
@@ -173,6 +174,9 @@ struct Predictor::Packed {
 
 Predictor::Predictor(const Model& model) : model_(model), packed_(std::make_unique<Packed>()) {
   check_kernel(model.kernel);
+  if (!model.functions.empty())
+    packed_->functions =
+        std::make_unique<ParametricFunctions>(model.functions, model.feature_names, model.features);
   packed_->weights = Weights::of(model);
   if (packed_->weights) return;
   packed_->mixture = std::make_unique<Mixture>(model);
@@ -241,9 +245,28 @@ class Doubts {
 
 }  // namespace
 
-std::vector<double> Predictor::decision_values(const Rows& given, const Threads& threads,
+std::vector<double> Predictor::decision_values(const Rows& rows, const Threads& threads,
                                                Precision precision) const {
-  Rows rows = given;
+  if (model_.functions.empty()) return values_of(rows, {}, threads, precision);
+  if (!takes_as_it_is(rows))
+    throw Error(Fault::usage, "the model scales its rows, and its functions see them unscaled",
+                "pass them through prepared() first");
+  return values_of(rows, packed_->functions->values(rows, threads), threads, precision);
+}
+
+std::vector<double> Predictor::decision_values(const PreparedRows& rows, const Threads& threads,
+                                               Precision precision) const {
+  return values_of(rows.x, rows.functions, threads, precision);
+}
+
+bool Predictor::takes_as_it_is(const Rows& rows) const {
+  return model_.scaling.factor.empty() && (rows.sparse() || rows.columns <= model_.features) &&
+         !std::holds_alternative<Precomputed>(model_.kernel) &&
+         !(packed_->functions && packed_->functions->hides());
+}
+
+std::vector<double> Predictor::values_of(Rows rows, std::span<const double> functions,
+                                         const Threads& threads, Precision precision) const {
   if (rows.sparse()) rows.columns = std::max(rows.columns, model_.features);
   // A feature that no support vector has counts like any other, as long as the kernel is one of
   // features and no scaling has to be known for it.
@@ -258,36 +281,47 @@ std::vector<double> Predictor::decision_values(const Rows& given, const Threads&
   const std::size_t machines = model_.machines.size();
   std::vector<double> values(rows.count * machines);
   threads.split(rows.count, tile_rows, [&](std::size_t begin, std::size_t end) {
-    evaluate(rows, begin, precision,
+    evaluate(rows, functions, begin, precision,
              std::span(values).subspan(begin * machines, (end - begin) * machines));
   });
   return values;
 }
 
-void Predictor::evaluate(const Rows& rows, std::size_t begin, Precision precision,
-                         std::span<double> values) const {
+/// The bias and the functions of a row.
+void Predictor::add_functions(std::span<const double> functions, std::size_t row,
+                              double* sums) const {
+  const std::size_t count = model_.functions.size();
+  for (std::size_t m = 0; m < model_.machines.size(); ++m) {
+    const Machine& machine = model_.machines[m];
+    sums[m] += machine.bias();
+    for (std::size_t r = 0; r < count; ++r)
+      sums[m] += machine.lambda[r + 1] * functions[row * count + r];
+  }
+}
+
+void Predictor::evaluate(const Rows& rows, std::span<const double> functions, std::size_t begin,
+                         Precision precision, std::span<double> values) const {
   const std::size_t machines = model_.machines.size();
   const std::size_t count = values.size() / machines;
-  const auto set_bias = [&](std::size_t of_rows, double* sums) {
-    for (std::size_t r = 0; r < of_rows; ++r)
-      for (std::size_t m = 0; m < machines; ++m)
-        sums[r * machines + m] += model_.machines[m].bias();
+  const auto add_to = [&](std::span<const Index> of_rows, double* sums) {
+    for (std::size_t r = 0; r < of_rows.size(); ++r)
+      add_functions(functions, of_rows[r], sums + r * machines);
   };
+  std::vector<Index> which(count);
+  std::iota(which.begin(), which.end(), static_cast<Index>(begin));
   if (packed_->weights) {
     for (std::size_t r = 0; r < count; ++r)
       packed_->weights->add(rows, begin + r, values.data() + r * machines);
-    return set_bias(count, values.data());
+    return add_to(which, values.data());
   }
-  std::vector<Index> which(count);
-  std::iota(which.begin(), which.end(), static_cast<Index>(begin));
   if (!packed_->engine || precision == Precision::exact) {
     packed_->exact_sums(rows, which, values.data());
-    return set_bias(count, values.data());
+    return add_to(which, values.data());
   }
   std::vector<double> reach =
       error_scales(model_.kernel, rows.slice(begin, begin + count), packed_->self);
   packed_->fast_sums(rows, which, values.data(), reach);
-  set_bias(count, values.data());
+  add_to(which, values.data());
 
   const Doubts doubts(model_, *packed_->mixture);
   std::vector<Index> again;
@@ -299,7 +333,7 @@ void Predictor::evaluate(const Rows& rows, std::size_t begin, Precision precisio
   if (again.empty()) return;
   std::vector<double> exact(again.size() * machines, 0.0);
   packed_->exact_sums(rows, again, exact.data());
-  set_bias(again.size(), exact.data());
+  add_to(again, exact.data());
   for (std::size_t i = 0; i < again.size(); ++i) {
     const auto row = row_values(again[i]);
     const std::vector<double> blurred(row.begin(), row.end());
@@ -308,16 +342,23 @@ void Predictor::evaluate(const Rows& rows, std::size_t begin, Precision precisio
   }
 }
 
-Features Predictor::prepared(const Rows& rows) const {
+PreparedRows Predictor::prepared(const Rows& rows) const { return prepared(rows, Threads(1)); }
+
+PreparedRows Predictor::prepared(const Rows& rows, const Threads& threads,
+                                 std::size_t first_row) const {
+  PreparedRows result;
+  const ParametricFunctions* functions = packed_->functions.get();
+  if (functions != nullptr) result.functions = functions->values(rows, threads, first_row);
   if (rows.sparse() && rows.columns > model_.features && model_.scaling.factor.empty() &&
       !std::holds_alternative<Precomputed>(model_.kernel)) {
-    Features copy = Features::sparse(rows.columns);
-    copy.append(rows);
-    return copy;
+    result.x = Features::sparse(rows.columns);
+    result.x.append(rows);
+  } else {
+    result.x = fitted(rows, model_.features);
   }
-  Features copy = fitted(rows, model_.features);
-  if (!model_.scaling.factor.empty()) apply(model_.scaling, copy);
-  return copy;
+  if (functions != nullptr && functions->hides()) result.x = functions->visible(result.x);
+  if (!model_.scaling.factor.empty()) apply(model_.scaling, result.x);
+  return result;
 }
 
 namespace {

@@ -8,6 +8,12 @@
 
 namespace maxmargin {
 
+/// Rows as the machines of a model see them.
+struct PreparedRows {
+  Features x;
+  std::vector<double> functions;  ///< as of ParametricFunctions::values, where there are any
+};
+
 /// A model made ready for prediction: support vectors packed once, all machines evaluated on the
 /// same kernel tiles.
 class Predictor {
@@ -18,11 +24,14 @@ class Predictor {
   ~Predictor();
 
   /// f of every machine for every row: values[row * machines + machine]. Rows are taken as they
-  /// are: see prepared(). Sums are double; kernel values are float, and double for the f that are
-  /// so near to zero (or, one-vs-rest, to the largest) that the prediction could depend on it. The
-  /// same bits for any number of threads and whatever other rows are given. `exact`: all of them
-  /// with double kernel values.
+  /// are: see prepared(), without which a model that scales its rows has no functions. Sums are
+  /// double; kernel values are float, and double for the f that are so near to zero (or,
+  /// one-vs-rest, to the largest) that the prediction could depend on it. The same bits for any
+  /// number of threads and whatever other rows are given. `exact`: all of them with double kernel
+  /// values.
   std::vector<double> decision_values(const Rows& rows, const Threads& threads,
+                                      Precision precision = Precision::fast) const;
+  std::vector<double> decision_values(const PreparedRows& rows, const Threads& threads,
                                       Precision precision = Precision::fast) const;
 
   /// What is predicted from the decision values of one row: the class number, the regression value,
@@ -36,13 +45,21 @@ class Predictor {
   /// A copy of rows with the model's features, scaled as it was trained when it has a scaling.
   /// Features that the model does not know: sparse rows keep them where there is no scaling, since
   /// they count in a distance; otherwise they must be zero, else Error. Sparse rows may have fewer
-  /// (the others are zero), dense ones may not.
-  Features prepared(const Rows& rows) const;
+  /// (the others are zero), dense ones may not. The model's functions see the rows as given.
+  PreparedRows prepared(const Rows& rows) const;
+  /// Should a function have no value, the first row is called `first_row` + 1.
+  PreparedRows prepared(const Rows& rows, const Threads& threads, std::size_t first_row = 0) const;
+
+  /// Whether rows can do without prepared().
+  bool takes_as_it_is(const Rows& rows) const;
 
  private:
   struct Packed;
-  void evaluate(const Rows& rows, std::size_t begin, Precision precision,
-                std::span<double> values) const;
+  std::vector<double> values_of(Rows rows, std::span<const double> functions,
+                                const Threads& threads, Precision precision) const;
+  void evaluate(const Rows& rows, std::span<const double> functions, std::size_t begin,
+                Precision precision, std::span<double> values) const;
+  void add_functions(std::span<const double> functions, std::size_t row, double* sums) const;
 
   const Model& model_;
   std::unique_ptr<Packed> packed_;

@@ -244,7 +244,7 @@ TEST(Predict, PreparesRowsAsTheModelWasTrained) {
   model.scaling.offset = {1, 0};
   model.scaling.factor = {2, 3};
   const Predictor predictor(model);
-  const Features scaled = predictor.prepared(Features::dense(2, std::array{2.0, 1.0, 0.0, 0.5}));
+  const Features scaled = predictor.prepared(Features::dense(2, std::array{2.0, 1.0, 0.0, 0.5})).x;
   EXPECT_EQ(scaled.columns(), 2u);
   EXPECT_EQ(scaled.view().value(0), 2);
   EXPECT_EQ(scaled.view().value(1), 3);
@@ -273,7 +273,7 @@ TEST(Predict, FeaturesOfATableBeyondTheModelMustBeZero) {
       sample::classifier(Rbf{}, 2, Multiclass::one_vs_one, Storage::sparse_float, 4, 2);
   const Predictor predictor(model);
   const Features zero = Features::dense(3, std::array{2.0, 1.0, 0.0});
-  EXPECT_EQ(predictor.prepared(zero).columns(), 2u);
+  EXPECT_EQ(predictor.prepared(zero).x.columns(), 2u);
   const Features beyond = Features::dense(3, std::array{2.0, 1.0, 0.5});
   EXPECT_THROW(predictor.prepared(beyond), Error);
   const Features fewer = Features::dense(1, std::array{2.0});
@@ -281,7 +281,7 @@ TEST(Predict, FeaturesOfATableBeyondTheModelMustBeZero) {
   EXPECT_THROW(predictor.decision_values(fewer, Threads(1)), Error);
   Features narrow = Features::sparse(1);
   narrow.append(std::array{2.0});
-  EXPECT_EQ(predictor.prepared(narrow).columns(), 2u);
+  EXPECT_EQ(predictor.prepared(narrow).x.columns(), 2u);
   EXPECT_EQ(predictor.decision_values(narrow, Threads(1)).size(), 1u);
 }
 

@@ -83,13 +83,13 @@ class Point {
 
 class Examiner {
  public:
-  Examiner(const Formulation& formulation, const std::map<Index, double>& beta, const double* bias,
-           double largest_kernel)
+  Examiner(const Formulation& formulation, const Claimed& claimed, double largest_kernel)
       : formulation_(formulation),
-        beta_(beta),
+        claimed_(claimed),
+        beta_(claimed.beta),
         largest_kernel_(largest_kernel),
-        has_bias_(bias != nullptr),
-        bias_(bias == nullptr ? 0 : *bias) {}
+        has_bias_(claimed.bias != nullptr),
+        bias_(has_bias_ ? *claimed.bias : 0) {}
 
   Examined run(std::vector<SeenRow> rows) {
     std::ranges::stable_sort(rows, {}, &SeenRow::point);
@@ -131,7 +131,7 @@ class Examiner {
   }
 
   void add_loss(const SeenRow& row) {
-    const double f = row.g + bias_;
+    const double f = row.g + row.offset + bias_;
     const double price = formulation_.cost * row.weight;
     result_.largest_f = std::max(result_.largest_f, std::abs(f));
     weights_ += row.weight;
@@ -180,8 +180,9 @@ class Examiner {
       result_.certificate.bound_residual = point.excess();
       result_.bound_scale = point.length();
     }
-    if (point.can_rise()) rise_ = std::max(rise_, point.slope_up() - rows[0].g);
-    if (point.can_fall()) fall_ = std::min(fall_, point.slope_down() - rows[0].g);
+    const double g = rows[0].g + rows[0].offset;
+    if (point.can_rise()) rise_ = std::max(rise_, point.slope_up() - g);
+    if (point.can_fall()) fall_ = std::min(fall_, point.slope_down() - g);
   }
 
   /// a >= 0 without an upper bound. Equal rows of both classes have no margin at all: the primal is
@@ -222,14 +223,16 @@ class Examiner {
     c.relative_gap = c.gap == 0 ? 0 : std::isfinite(sizes) ? 2 * c.gap / sizes : infinity;
     c.kkt = has_bias_ ? rise_ - fall_ : std::max(rise_, -fall_);
     c.kkt = std::max(0.0, c.kkt);
-    c.equality_residual = has_bias_ ? std::abs(sum_beta_ - right_side) : 0;
     result_.equality_scale = std::max(sum_size_, right_side);
+    c.equality_residual = std::max(has_bias_ ? std::abs(sum_beta_ - right_side) : 0,
+                                   claimed_.function_defect() * result_.equality_scale);
     c.best_primal = c.primal;
     c.best_dual = c.dual;
     if (formulation_.kind == Formulation::Kind::svr) result_.shared = true;
   }
 
   const Formulation& formulation_;
+  const Claimed& claimed_;
   const std::map<Index, double>& beta_;
   double largest_kernel_;
   bool has_bias_;
@@ -271,6 +274,14 @@ void read_choices(std::map<std::string, std::string>& options, Formulation& stat
 }
 
 }  // namespace
+
+double Claimed::function_defect() const {
+  double largest = 0;
+  for (std::size_t r = 0; r < function_sum.size(); ++r)
+    if (function_size[r] > 0)
+      largest = std::max(largest, std::abs(function_sum[r]) / function_size[r]);
+  return largest;
+}
 
 Formulation formulation_of(const Model& model) {
   Formulation stated;
@@ -327,7 +338,7 @@ Examined examine(const Formulation& formulation, std::vector<SeenRow> rows, cons
   const bool plain = formulation.loss == Lost::hinge || formulation.loss == Lost::tube;
   if (!plain || formulation.bias != Formulation::Bias::unpenalised)
     return examine_loss(formulation, std::move(rows), claimed, largest_kernel);
-  return Examiner(formulation, claimed.beta, claimed.bias, largest_kernel).run(std::move(rows));
+  return Examiner(formulation, claimed, largest_kernel).run(std::move(rows));
 }
 
 }  // namespace maxmargin

@@ -43,6 +43,7 @@ Formulation formulation_of(const Model& model);
 struct SeenRow {
   Index point = 0;    ///< rows with the same features are the same point
   double g = 0;       ///< sum of coefficient times K, without the bias
+  double offset = 0;  ///< sum of the functions' coefficients times their values
   double target = 0;  ///< +1 or -1, or the number to predict
   double weight = 1;  ///< row weight times class weight; greater than 0
 };
@@ -69,6 +70,11 @@ struct Claimed {
   std::map<Index, double> beta;  ///< the coefficient of each point that has one
   const double* bias = nullptr;  ///< null where the machine has none
   double width = 0;              ///< as of Machine
+  /// Each function's sum of beta times its value, which has to be 0, and the sum of their sizes.
+  std::vector<double> function_sum, function_size;
+
+  /// The largest of these sums, each relative to the sum of sizes.
+  double function_defect() const;
 };
 
 /// From the definitions alone. `largest_kernel` is the largest |K|.

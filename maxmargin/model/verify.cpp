@@ -57,9 +57,10 @@ std::vector<Index> points_of(const Rows& rows) {
 
 /// The training data as the model's machines see it.
 struct Training {
-  Features scaled;  ///< where the model has a scaling
+  Features made;  ///< where the model scales its rows, or has functions that are columns
   Rows rows;
-  std::vector<int> class_of;  ///< class number in the model, of each row
+  std::vector<double> functions;  ///< their values, row by row
+  std::vector<int> class_of;      ///< class number in the model, of each row
   std::vector<double> target;
   std::vector<double> weight;
   std::vector<Index> point;
@@ -90,21 +91,30 @@ void take_classes(const Model& model, const Dataset& data, const Formulation& st
   }
 }
 
-Training take_training(const Model& model, const Dataset& data, const Formulation& stated) {
+Training take_training(const Model& model, const Dataset& data, const Formulation& stated,
+                       const Threads& threads) {
   Training training;
   training.rows = data.x;
+  const ParametricFunctions functions(model.functions, model.feature_names, model.features);
+  training.functions = functions.values(data.x, threads);
+  if (functions.hides()) {
+    training.made = functions.visible(data.x);
+    training.rows = training.made;
+  }
   if (!model.scaling.factor.empty()) {
-    training.scaled =
+    Features scaled =
         data.x.is_sparse() ? Features::sparse(model.features) : Features::dense(model.features);
-    training.scaled.append(data.x.view());
-    apply(model.scaling, training.scaled);
-    training.rows = training.scaled;
+    scaled.append(training.rows);
+    apply(model.scaling, scaled);
+    training.made = std::move(scaled);
+    training.rows = training.made;
   }
   training.class_of.assign(data.rows(), no_class);
   training.weight = data.weight.empty() ? std::vector<double>(data.rows(), 1.0) : data.weight;
   if (model.outcome == Outcome::classes) take_classes(model, data, stated, training);
   if (model.outcome == Outcome::number) training.target = data.y;
-  training.point = points_of(training.rows);
+  // With the same features as given, rows have the same values of every function too.
+  training.point = points_of(model.functions.empty() ? training.rows : data.x.view());
   return training;
 }
 
@@ -128,7 +138,7 @@ struct Seen {
   double largest_kernel = 0;
 };
 Seen rows_of_machines(const Model& model, const Training& training, const Threads& threads) {
-  const std::size_t machines = model.machines.size();
+  const std::size_t machines = model.machines.size(), functions = model.functions.size();
   std::vector<std::vector<SeenRow>> seen(machines);
   // place[row * machines + m] would be large for many classes: each row keeps only its own.
   std::vector<std::vector<std::pair<Index, Index>>> places(training.rows.count);
@@ -137,7 +147,12 @@ Seen rows_of_machines(const Model& model, const Training& training, const Thread
       const auto [is_seen, target] = view_of(model.machines[m], training, row);
       if (!is_seen) continue;
       places[row].emplace_back(static_cast<Index>(m), static_cast<Index>(seen[m].size()));
-      seen[m].push_back({training.point[row], 0, target, training.weight[row]});
+      SeenRow& mine = seen[m].emplace_back();
+      mine.point = training.point[row];
+      mine.target = target;
+      mine.weight = training.weight[row];
+      for (std::size_t r = 0; r < functions; ++r)
+        mine.offset += model.machines[m].lambda[r + 1] * training.functions[row * functions + r];
     }
   }
   std::vector<std::vector<std::pair<Index, double>>> uses(model.support.count());
@@ -226,7 +241,7 @@ std::string objection(const Examined& found, const Certificate& stored) {
 std::vector<Verified> verify(const Model& model, const Dataset& data, const Threads& threads) {
   const Formulation stated = formulation_of(model);
   check_identity(model, data);
-  const Training training = take_training(model, data, stated);
+  const Training training = take_training(model, data, stated, threads);
   Seen seen = rows_of_machines(model, training, threads);
   const bool has_vectors = !std::holds_alternative<Precomputed>(model.kernel);
   std::vector<bool> strange(model.support.count(), false);
@@ -240,11 +255,20 @@ std::vector<Verified> verify(const Model& model, const Dataset& data, const Thre
     Claimed claimed;
     if (!machine.lambda.empty()) claimed.bias = machine.lambda.data();
     claimed.width = machine.width;
+    const std::size_t functions = model.functions.size();
+    claimed.function_sum.assign(functions, 0.0);
+    claimed.function_size.assign(functions, 0.0);
     bool has_strange = false;
     for (std::size_t k = 0; k < machine.support.size(); ++k) {
       const Index vector = machine.support[k];
       claimed.beta[training.point[model.support_row[vector]]] += machine.coefficient[k];
       has_strange = has_strange || strange[vector];
+      for (std::size_t r = 0; r < functions; ++r) {
+        const double term =
+            machine.coefficient[k] * training.functions[model.support_row[vector] * functions + r];
+        claimed.function_sum[r] += term;
+        claimed.function_size[r] += std::abs(term);
+      }
     }
     const Examined found = examine(stated, std::move(seen.rows[m]), claimed, seen.largest_kernel);
     result.primal_only = stated.approximated;

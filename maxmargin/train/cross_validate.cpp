@@ -35,9 +35,12 @@ class Judge {
     for (std::size_t begin = 0; begin < rows.size(); begin += rows_at_a_time) {
       const std::span<const Index> some(rows.data() + begin,
                                         std::min(rows_at_a_time, rows.size() - begin));
-      Features held_out =
-          all.sparse() ? Features::sparse(all.columns) : Features::dense(all.columns);
-      held_out.append(all, some);
+      PreparedRows held_out;
+      held_out.x = all.sparse() ? Features::sparse(all.columns) : Features::dense(all.columns);
+      held_out.x.append(all, some);
+      for (const Index row : some)
+        for (const double value : prepared_.examples.functions.of_row(row))
+          held_out.functions.push_back(value);
       const std::vector<double> values = predictor.decision_values(held_out, threads);
       for (std::size_t k = 0; k < some.size(); ++k) {
         const std::span<const double> f(&values[k * number.size()], number.size());

@@ -12,26 +12,35 @@ namespace {
 
 constexpr Index none = 0xffffffffu;
 
-/// Finds the variable of an equal block on the same point; a point has few of them.
+/// Finds the variable of an equal block on the same point, with the same values of the unpenalised
+/// functions; a point has few of them.
 class VariableList {
  public:
-  explicit VariableList(DualQp& qp) : qp_(qp) {}
+  VariableList(DualQp& qp, const FunctionValues& functions, std::span<const Example> examples)
+      : qp_(qp), functions_(functions), examples_(examples) {}
 
   /// The variable's number, and whether it is new.
-  std::pair<Index, bool> find_or_add(Index point, const Block& block) {
+  std::pair<Index, bool> find_or_add(Index point, const Block& block, Index number) {
     if (point >= first_.size()) first_.resize(point + 1, none);
     for (Index v = first_[point]; v != none; v = next_[v])
-      if (qp_.block[v].sign == block.sign && qp_.block[v].linear == block.linear) return {v, false};
+      if (qp_.block[v].sign == block.sign && qp_.block[v].linear == block.linear &&
+          functions_.agree(examples_[example[v]].row, examples_[number].row))
+        return {v, false};
     const auto v = static_cast<Index>(qp_.size());
     qp_.row.push_back(point);
     qp_.block.push_back(block);
+    example.push_back(number);
     next_.push_back(first_[point]);
     first_[point] = v;
     return {v, true};
   }
 
+  std::vector<Index> example;  ///< the first of each variable
+
  private:
   DualQp& qp_;
+  const FunctionValues& functions_;
+  std::span<const Example> examples_;
   std::vector<Index> first_;  // of each point
   std::vector<Index> next_;   // of each variable
 };
@@ -59,8 +68,9 @@ double reachable(double total, const DualQp& qp, double sign) {
   return std::min(total, most);
 }
 
+/// Returns what the sum of s_v a_v is then.
 template <class Chosen>
-void add_equality(const Chosen& loss, std::span<const Example> examples, DualQp& qp) {
+double add_equality(const Chosen& loss, std::span<const Example> examples, DualQp& qp) {
   double total = 0;
   if constexpr (requires { loss.nu; }) {
     for (const Example& example : examples) total += example.cost;
@@ -78,6 +88,9 @@ void add_equality(const Chosen& loss, std::span<const Example> examples, DualQp&
     for (std::size_t v = 0; v < qp.size(); ++v) row[v] = qp.block[v].sign;
     qp.d.push_back(total > 0 ? reachable(total, qp, 1) : 0);
   }
+  double sum = 0;
+  for (const double d : qp.d) sum += d;
+  return sum;
 }
 
 }  // namespace
@@ -94,6 +107,16 @@ std::vector<std::pair<Index, double>> Formulated::coefficients(std::span<const d
   }
   std::erase_if(result, [](const auto& each) { return each.second == 0; });
   return result;
+}
+
+std::vector<double> Formulated::unpenalised(std::vector<double> lambda,
+                                            std::span<const double> a) const {
+  if (basis) basis->translate(lambda);
+  double bias = 0;
+  if (is_biased)
+    for (std::size_t v = 0; v < qp.size(); ++v) bias += qp.block[v].sign * a[v];
+  if (is_biased || (basis && !basis->has_bias)) lambda.insert(lambda.begin(), bias);
+  return lambda;
 }
 
 namespace {
@@ -197,13 +220,15 @@ Formulated formulate(const Examples& data, std::span<const Example> examples, co
   Points points = data.approximation ? approximated_points(data, examples)
                   : data.K           ? shared_points(data, examples)
                                      : own_points(data, examples, kernel);
-  VariableList variables(qp);
+  VariableList variables(qp, data.functions, examples);
   std::vector<double> summed;  // the weights of the blocks that share a variable
 
-  for (const Example& example : examples) {
+  for (std::size_t number = 0; number < examples.size(); ++number) {
+    const Example& example = examples[number];
     const Index leader = by_number ? example.row : data.first_equal[example.row];
     const auto add = [&](const Block& block) {
-      const auto [v, fresh] = variables.find_or_add(points.of_leader[leader], block);
+      const auto [v, fresh] =
+          variables.find_or_add(points.of_leader[leader], block, static_cast<Index>(number));
       const double share = weight_of(block);
       if (fresh) {
         summed.push_back(share);
@@ -221,8 +246,13 @@ Formulated formulate(const Examples& data, std::span<const Example> examples, co
   }
   for (auto& share : result.shares) share.part /= summed[share.variable];
 
+  double sum = 0;
   if (bias == Bias::unpenalised)
-    std::visit([&](const auto& chosen) { add_equality(chosen, examples, qp); }, loss);
+    sum = std::visit([&](const auto& chosen) { return add_equality(chosen, examples, qp); }, loss);
+  if (data.functions.count() > 0) {
+    result.basis.emplace(data.functions, examples, bias);
+    result.basis->add_rows(variables.example, sum, qp);
+  }
   qp.K = points.K;
   result.is_biased = bias == Bias::penalised;
   if (result.is_biased) qp.K = make_biased(std::move(qp.K));

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "maxmargin/loss/losses.hpp"
 #include "maxmargin/problem/approximate.hpp"
 #include "maxmargin/problem/dual_qp.hpp"
+#include "maxmargin/train/functions.hpp"
 #include "maxmargin/train/task.hpp"
 
 namespace maxmargin {
@@ -29,7 +31,8 @@ struct Examples {
   std::shared_ptr<const Quadratic> K = nullptr;
   std::vector<Index> point = {};
   std::shared_ptr<const ApproximatedKernel> approximation =
-      nullptr;  ///< in place of the kernel, if there
+      nullptr;                    ///< in place of the kernel, if there
+  FunctionValues functions = {};  ///< unpenalised ones besides the bias
 };
 
 /// Makes K; kernel values that several problems need take up to `bytes`.
@@ -52,16 +55,22 @@ struct Formulated {
     double part;  ///< of the variable's value
   };
   std::vector<Share> shares;
-  std::vector<Index> point_rows;  ///< a row of the data for each point of K
-  bool is_biased = false;         ///< K is K + 1
+  std::vector<Index> point_rows;         ///< a row of the data for each point of K
+  bool is_biased = false;                ///< K is K + 1
+  std::optional<FunctionBasis> basis{};  ///< of the unpenalised functions, if there are any
 
   /// The coefficient of each row of the data in f, for the rows where it is not zero.
   std::vector<std::pair<Index, double>> coefficients(std::span<const double> a) const;
+
+  /// The threshold or thresholds of the machine and the coefficients of its functions, from the
+  /// multipliers of the rows.
+  std::vector<double> unpenalised(std::vector<double> lambda, std::span<const double> a) const;
 };
 
 /// min 1/2 |w|^2 + sum of the losses. With an unpenalised bias: one equality row, sum s a = 0, or
 /// as the nu of the loss says; then a row for each sign, that of +1 first, if the loss has two
 /// sides. With a penalised one K + 1 takes the place of K, and there is no row, as without a bias.
+/// A row more for each of the unpenalised functions, in the basis of FunctionBasis.
 /// Equal rows share a point of K, and equal blocks on it one variable with the summed bounds: a row
 /// of weight 3 is the same problem as that row three times.
 Formulated formulate(const Examples& data, std::span<const Example> examples, const Loss& loss,

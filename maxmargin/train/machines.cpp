@@ -44,8 +44,8 @@ TrainedMachine train_one(const Examples& data, const Subproblem& problem,
                           ? basis_coefficients(*data.approximation, formulated, a, threads)
                           : formulated.coefficients(a);
   if (options.true_bound) part.true_dual = true_dual(data, options.kernel, formulated, a, threads);
-  if (problem.bias == Bias::penalised)
-    part.certified.solution.lambda = {sum_of_coefficients(formulated.qp, a)};
+  part.certified.solution.lambda =
+      formulated.unpenalised(std::move(part.certified.solution.lambda), a);
   audience.finished(number);
   return part;
 }
@@ -85,6 +85,8 @@ void for_each_machine(const Examples& data, const Subproblems& problems,
 std::vector<TrainedMachine> train_machines(const Examples& data, const Subproblems& problems,
                                            const TrainOptions& options, Keep keep,
                                            const Threads& threads, const Observer& observer) {
+  for (const Subproblem& problem : problems.list)
+    check_functions(data.functions, problem.examples, problem.loss, problem.bias);
   Audience audience(observer, problems.list.size());
   std::vector<TrainedMachine> trained(problems.list.size());
   for_each_machine(data, problems, options, threads,
@@ -102,7 +104,8 @@ void set_width(const Loss& loss, Machine& machine) {
   const bool margin = std::holds_alternative<NuMargin>(loss);
   if (!margin && !std::holds_alternative<NuTube>(loss)) return;
   const double first = machine.lambda[0], second = machine.lambda[1];
-  machine.lambda = {(first + second) / 2};
+  machine.lambda.erase(machine.lambda.begin());
+  machine.lambda[0] = (first + second) / 2;
   machine.width = (margin ? second - first : first - second) / 2;
   if (!margin) return;
   // No margin within the rounding of f: the machine is that of an infinite cost.
@@ -110,7 +113,7 @@ void set_width(const Loss& loss, Machine& machine) {
       (machine.ended == Ended::converged || machine.ended == Ended::stalled))
     machine.ended = Ended::unbounded;
   if (!(machine.width > std::numeric_limits<double>::min())) return;
-  machine.lambda[0] /= machine.width;
+  for (double& value : machine.lambda) value /= machine.width;
   for (double& coefficient : machine.coefficient) coefficient /= machine.width;
 }
 

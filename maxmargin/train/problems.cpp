@@ -258,6 +258,7 @@ Subproblems without(const Subproblems& problems, const std::vector<bool>& left_o
     rest.positive = problem.positive;
     rest.negative = problem.negative;
     rest.loss = problem.loss;
+    rest.bias = problem.bias;
     bool has_positive = false, has_negative = false;
     for (const Example& example : problem.examples) {
       if (left_out[example.row]) continue;

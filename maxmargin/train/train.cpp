@@ -134,6 +134,23 @@ std::vector<std::vector<Index>> rows_of_classes(const Dataset& data) {
   return rows;
 }
 
+/// Their values, which they have from the rows as given; columns that are functions leave x.
+void add_functions(Dataset& data, const TrainOptions& options, const Threads& threads,
+                   Examples& examples) {
+  if (std::holds_alternative<Precomputed>(options.kernel))
+    throw Error(Fault::usage, "a precomputed kernel leaves no features to have functions of",
+                "use another kernel, or no functions");
+  const auto* svc = std::get_if<Svc>(&options.task);
+  if (svc != nullptr && svc->hard_margin)
+    throw Error(Fault::usage, "a hard margin and unpenalised functions do not go together",
+                "give a large cost in its place");
+  const ParametricFunctions functions(options.functions, data.feature_names, data.x.columns());
+  for (const ParametricFunction& each : options.functions)
+    examples.functions.names.push_back(each.text);
+  examples.functions.values = functions.values(data.x, threads);
+  if (functions.hides()) data.x = functions.visible(data.x);
+}
+
 }  // namespace
 
 Prepared prepare(Dataset data, const TrainOptions& options, const Threads& threads,
@@ -144,6 +161,7 @@ Prepared prepare(Dataset data, const TrainOptions& options, const Threads& threa
   prepared.features = data.x.columns();
   prepared.data_hash = content_hash(data);
   const Stopwatch clock;
+  if (!options.functions.empty()) add_functions(data, options, threads, prepared.examples);
   if (options.scaling) {
     prepared.scaling = learn_scaling(data.x, *options.scaling, available_memory_bytes() / 2);
     apply(prepared.scaling, data.x);
@@ -180,6 +198,7 @@ Model model_without_machines(const Prepared& prepared, const Subproblems& proble
   model.features = prepared.features;
   model.feature_names = prepared.feature_names;
   model.scaling = prepared.scaling;
+  model.functions = options.functions;
   model.options = options_of(options);
   model.seed = options.seed;
   model.rows = prepared.examples.x->count();

@@ -20,8 +20,9 @@ struct TrainOptions {
   std::function<void(const Choice&)> chosen{};
   std::size_t memory_bytes = 0;  ///< budget of the kernel cache; 0: half of the memory
   std::optional<ScalingKind> scaling{};
-  std::optional<Approximate> approximate{};  ///< the kernel by few basis functions
-  bool true_bound = false;                   ///< of an approximated kernel: see Trained::true_dual
+  std::vector<ParametricFunction> functions{};  ///< unpenalised, besides the bias
+  std::optional<Approximate> approximate{};     ///< the kernel by few basis functions
+  bool true_bound = false;    ///< of an approximated kernel: see Trained::true_dual
   int probability_folds = 0;  ///< of the cross-validation that gives probabilities; 0: none
   std::uint64_t seed = 0;
 };
