@@ -95,9 +95,15 @@ std::string show_model(const Model& model, const std::string& path, std::uintmax
   text += show_line("trained on",
                     fmt::format("{}, hash {}", show_counted(model.rows, "row"), model.data_hash));
   text += show_line("seed", std::to_string(model.seed));
-  std::string options;
+  std::string options, solver, reason;
   for (const auto& [name, value] : model.options)
-    options += fmt::format("{}{} {}", options.empty() ? "" : ", ", name, value);
+    if (name == "solver")
+      solver = value;
+    else if (name == "reason")
+      reason = value;
+    else
+      options += fmt::format("{}{} {}", options.empty() ? "" : ", ", name, value);
+  if (!solver.empty()) text += show_line("solver", fmt::format("{}: {}", solver, reason));
   text += show_line("options", options);
   for (const Machine& machine : model.machines)
     if (!machine.certificate.mercer) {

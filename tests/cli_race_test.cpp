@@ -66,6 +66,7 @@ TEST_F(CliSolvers, TheModelRemembersWhoTrainedItAndWhy) {
   const json options = run({"inspect", "m", "--json"}).json()["options"];
   EXPECT_EQ(options["solver"], trained["solver"]);
   EXPECT_EQ(options["reason"], trained["reason"]);
+  EXPECT_TRUE(has(run({"inspect", "m"}).out, "solver     smo: one equality row"));
   EXPECT_EQ(run({"train", "d", "-o", "m", "--solver", "primal-dual"}).code, 0);
   EXPECT_EQ(run({"inspect", "m", "--json"}).json()["options"]["solver"], "primal-dual");
 }
