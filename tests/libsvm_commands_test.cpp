@@ -244,12 +244,32 @@ TEST_F(LibsvmCommands, WrongParametersGetLibsvmsWords) {
   write("two", two_classes(50, 0.1));
   for (const char* options :
        {"-s 9", "-s -1", "-t 7", "-g -1", "-t 1 -d -2", "-m 0", "-e 0", "-c 0", "-c -3",
-        "-s 2 -n 0", "-s 1 -n 1.5", "-s 3 -p -1", "-h 2", "-b 3", "-s 1 -n 0.999"}) {
+        "-s 2 -n 0", "-s 1 -n 1.5", "-s 3 -p -1", "-h 2", "-b 3"}) {
     const std::string words = "svm-train " + std::string(options) + " two model";
     const Finished one = theirs(words), other = ours(words);
     EXPECT_EQ(one.code, 1) << words;
     EXPECT_EQ(other.code, 1) << words;
     EXPECT_EQ(other.err, one.err) << words;
+  }
+}
+
+TEST_F(LibsvmCommands, AnInfeasibleNuIsRefusedWithTheLargestFeasibleOne) {
+  write("two", two_classes(50, 0.1));
+  const Finished one = theirs("svm-train -s 1 -n 0.999 two model");
+  const Finished other = ours("svm-train -s 1 -n 0.999 two model");
+  EXPECT_EQ(other.code, one.code);
+  EXPECT_EQ(other.err.find(one.err), 0u) << other.err;
+  const std::string advice = "the largest feasible nu is ";
+  const std::size_t place = other.err.find(advice);
+  ASSERT_NE(place, std::string::npos) << other.err;
+  const double largest = std::stod(other.err.substr(place + advice.size()));
+  for (const bool own : {false, true}) {
+    const auto code = [&](double nu) {
+      const std::string words = "svm-train -q -s 1 -n " + std::to_string(nu) + " two model";
+      return (own ? ours(words) : theirs(words)).code;
+    };
+    EXPECT_EQ(code(largest), 0);
+    EXPECT_EQ(code(largest + 1e-3), 1);
   }
 }
 
