@@ -21,8 +21,9 @@ std::string houses(std::size_t rows) {
 
 class CliSemiParametric : public Program {
  protected:
-  void expect_refused(std::vector<std::string> arguments, int code, const std::string& part) {
-    arguments.insert(arguments.begin(), {"train", "d.csv", "-o", "bad"});
+  void expect_refused(const std::string& data, std::vector<std::string> arguments, int code,
+                      const std::string& part) {
+    arguments.insert(arguments.begin(), {"train", data, "-o", "bad"});
     const Finished finished = run(arguments);
     EXPECT_EQ(finished.code, code) << finished.err;
     EXPECT_NE(finished.err.find(part), std::string::npos) << finished.err;
@@ -90,7 +91,7 @@ TEST_F(CliSemiParametric, BadFunctionsAreRefusedInOneLine) {
   const std::vector<std::string> svr = {"--label", "price", "--task", "svr"};
   const auto refused = [&](std::vector<std::string> more, int code, const std::string& part) {
     more.insert(more.begin(), svr.begin(), svr.end());
-    expect_refused(more, code, part);
+    expect_refused("d.csv", more, code, part);
   };
   refused({"--parametric", "sin(agee)"}, 2, "column 5: there is no feature 'agee'");
   refused({"--parametric", "sin(age"}, 2, "column 4: this parenthesis is not closed");
@@ -104,9 +105,9 @@ TEST_F(CliSemiParametric, BadFunctionsAreRefusedInOneLine) {
   write("d.csv", houses(3));
   refused({"--parametric", "age", "--parametric", "age^2", "--parametric", "age^3"}, 3,
           "3 functions and the bias cannot be told apart in 3 rows");
-  write("d.csv", two_classes(30, 0.1));
-  expect_refused({"--task", "one-class", "--parametric", "1 + x1^2"}, 2, "is infeasible");
-  expect_refused({"--hard-margin", "--parametric", "x1"}, 2, "hard margin");
+  write("two", two_classes(30, 0.1));
+  expect_refused("two", {"--task", "one-class", "--parametric", "1 + x1^2"}, 2, "is infeasible");
+  expect_refused("two", {"--hard-margin", "--parametric", "x1"}, 2, "hard margin");
 }
 
 }  // namespace
