@@ -26,8 +26,26 @@ ProgressLine::Show shows_progress(const TrainArguments& arguments) {
   return arguments.json || arguments.quiet ? ProgressLine::Show::no : ProgressLine::Show::yes;
 }
 
+Json disk_json(const DiskReport& disk) {
+  return {{"scratch_bytes", disk.scratch_bytes},
+          {"direct", disk.direct},
+          {"passes", disk.passes},
+          {"bytes_read", disk.bytes_read},
+          {"seconds", disk.seconds},
+          {"waiting_seconds", disk.waiting},
+          {"rows_in_memory", disk.rows_in_memory}};
+}
+
+std::string show_disk(const DiskReport& disk) {
+  const double rate = disk.seconds > 0 ? static_cast<double>(disk.bytes_read) / disk.seconds : 0;
+  return fmt::format("{} of scratch, {} at {}/s, {} in memory at the end",
+                     show_bytes(disk.scratch_bytes), show_counted(disk.passes, "pass"),
+                     show_bytes(static_cast<std::uint64_t>(rate)),
+                     show_counted(disk.rows_in_memory, "row"));
+}
+
 Json train_json(const TrainArguments& arguments, const TrainingData& read, const Trained& trained,
-                int threads) {
+                const DiskReport* disk, int threads) {
   const Model& model = trained.model;
   Json object{{"rows", read.rows},
               {"features", read.features},
@@ -58,6 +76,7 @@ Json train_json(const TrainArguments& arguments, const TrainingData& read, const
     object["residual"] = trained.residual;
   }
   if (std::isfinite(trained.true_dual)) object["true_dual"] = trained.true_dual;
+  if (disk != nullptr) object["disk"] = disk_json(*disk);
   object["peak_memory_bytes"] = peak_memory_bytes();
   object["model"] = arguments.model;
   object["digest"] = digest(model);
@@ -70,7 +89,7 @@ Json train_json(const TrainArguments& arguments, const TrainingData& read, const
 }
 
 std::string train_summary(const TrainArguments& arguments, const TrainingData& read,
-                          const Trained& trained, int threads) {
+                          const Trained& trained, const DiskReport* disk, int threads) {
   const Model& model = trained.model;
   const Stop& stop = read.options.stop;
   std::string contents = show_contents(read, model.classes);
@@ -102,7 +121,8 @@ std::string train_summary(const TrainArguments& arguments, const TrainingData& r
     text += show_line(model.outcome == Outcome::number ? "epsilon" : "margin",
                       show_number(model.machines[0].width));
   if (model.machines.size() == 1) text += show_functions(model, model.machines[0]);
-  text += show_line("support", show_counted(model.support.count(), "vector"));
+  text += disk != nullptr ? show_line("disk", show_disk(*disk))
+                          : show_line("support", show_counted(model.support.count(), "vector"));
   const std::string calibrating =
       model.calibration.none()
           ? ""
@@ -190,11 +210,58 @@ int run_cross_validation(const TrainArguments& arguments, TrainingData& read,
   return exit_code(result.ended);
 }
 
+/// Writes the model, and what there is to say.
+int finish(const TrainArguments& arguments, const TrainingData& read, Trained trained,
+           const DiskReport* disk, const Threads& threads) {
+  for (auto& each : arguments.remembered(read.counts_from_zero))
+    trained.model.options.push_back(std::move(each));
+  save(trained.model, arguments.model);
+  if (arguments.json)
+    print_json(train_json(arguments, read, trained, disk, threads.count()));
+  else if (!arguments.quiet)
+    print(train_summary(arguments, read, trained, disk, threads.count()));
+  return exit_code(trained.ended);
+}
+
+/// The rows on disk, unless there are too many features for that and nobody asked for it.
+std::optional<SpilledData> spilled(const TrainArguments& arguments, const Threads& threads) {
+  try {
+    return naming(arguments.data, [&] {
+      return spill(arguments.data, arguments.read_options(), arguments.outcome(),
+                   arguments.spill_options(), threads);
+    });
+  } catch (const Error& error) {
+    if (arguments.demands_out_of_core() || error.fault() != Fault::usage) throw;
+    return std::nullopt;
+  }
+}
+
+int train_out_of_core(const TrainArguments& arguments, const SpilledData& data,
+                      const std::string& reason, const Threads& threads) {
+  TrainingData read;
+  read.rows = data.rows->rows();
+  read.features = data.features;
+  read.density = data.density;
+  read.counts_from_zero = data.outline.counts_from_zero;
+  read.seconds = data.seconds;
+  read.options = naming(arguments.data, [&] { return arguments.options(data.outline); });
+  TrainedOutOfCore result = watched(arguments.data, read.options.stop, shows_progress(arguments),
+                                    [&](const Observer& observer, ProgressLine& line) {
+                                      line.note("solver interior-point: out of core, " + reason);
+                                      return train(data, read.options, threads, observer);
+                                    });
+  result.trained.reason = fmt::format("out of core, {}", reason);
+  return finish(arguments, read, std::move(result.trained), &result.disk, threads);
+}
+
 int run_train(TrainArguments& arguments) {
   arguments.check();
   if (arguments.cross_validation == 0) arguments.name_model();
   if (!arguments.model.empty()) require_writable(arguments.model);
   const Threads threads(arguments.threads);
+  if (const std::string reason = arguments.out_of_core_reason(); !reason.empty())
+    if (const auto data = spilled(arguments, threads))
+      return train_out_of_core(arguments, *data, reason, threads);
   TrainingData read = read_training_data(arguments, threads);
   if (arguments.cross_validation > 0) return run_cross_validation(arguments, read, threads);
   Trained trained =
@@ -210,15 +277,7 @@ int run_train(TrainArguments& arguments) {
                 };
                 return train(std::move(read.data), options, threads, observer);
               });
-  for (auto& each : arguments.remembered(read.counts_from_zero))
-    trained.model.options.push_back(std::move(each));
-  save(trained.model, arguments.model);
-
-  if (arguments.json)
-    print_json(train_json(arguments, read, trained, threads.count()));
-  else if (!arguments.quiet)
-    print(train_summary(arguments, read, trained, threads.count()));
-  return exit_code(trained.ended);
+  return finish(arguments, read, std::move(trained), nullptr, threads);
 }
 
 }  // namespace
@@ -232,7 +291,8 @@ Verb add_train(CLI::App& program) {
                         "maxmargin train houses.csv --label price --task svr --epsilon 0.2 --scale",
                         "maxmargin train a9a.svm --gamma 0.008 --cross-validate 5 --seed 1",
                         "maxmargin train a9a.svm -o a9a.model --gamma 0.008 --probability",
-                        "maxmargin train big.svm.zst --memory 8G --time-limit 10m --json"}) +
+                        "maxmargin train big.svm.zst --memory 8G --time-limit 10m --json",
+                        "maxmargin train huge.svm.zst --kernel linear --out-of-core --memory 1G"}) +
               "\n" + exit_code_help);
   return {app, [arguments] { return run_train(*arguments); }};
 }

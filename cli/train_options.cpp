@@ -7,6 +7,7 @@
 #include "cli/running_options.hpp"
 #include "cli/suggest.hpp"
 #include "cli/units.hpp"
+#include "maxmargin/base/buffer.hpp"
 
 namespace maxmargin::cli {
 namespace {
@@ -182,6 +183,12 @@ void TrainArguments::add_machine(CLI::App& app) {
   add_threads(app, threads)->group("Running");
   add("--memory", "SIZE", "for kernel values, e.g. 8G or 500M [half of what is free]",
       [this](const std::string& text) { memory_ = parse_bytes("--memory", text); });
+  app.add_flag("--out-of-core", out_of_core_,
+               "keep the rows on disk, for the linear kernel: one pass an iteration, and --memory "
+               "limits all memory [when the data does not fit]")
+      ->group("Running");
+  add("--scratch", "FOLDER", "where --out-of-core puts its scratch file [TMPDIR, or /tmp]",
+      [this](const std::string& text) { scratch_ = text; });
   add_seed(app, seed_, "seed of whatever is random [0]")->group("Running");
 }
 
@@ -238,6 +245,7 @@ void TrainArguments::check() {
   const Svc* svc = std::get_if<Svc>(&task);
   check_loss(task);
   approximation();
+  check_out_of_core();
   if (svc != nullptr && svc->hard_margin && task_fields_.given("cost"))
     throw Error(Fault::usage, "--cost has no effect with --hard-margin", "give one of them");
   if (outcome_of(task) == Outcome::classes) {
@@ -271,9 +279,27 @@ std::optional<ScalingKind> TrainArguments::scaling(const Rows& rows) const {
   return scaling_kind(scale_);
 }
 
-TrainOptions TrainArguments::options(const Dataset& read) const {
+Outcome TrainArguments::outcome() const { return outcome_of(task_fields_.make(task_)); }
+
+TrainOptions TrainArguments::options_without_data() const {
   TrainOptions options;
   options.task = task_fields_.make(task_);
+  options.kernel = kernel_.check();
+  options.stop = stop_;
+  options.solver = solver_;
+  if (solver_ != "auto") options.settings = solver_fields_.make(solver_);
+  options.memory_bytes = memory_;
+  options.approximate = approximation();
+  options.true_bound = true_bound_;
+  options.seed = seed_;
+  options.probability_folds = probability_folds_;
+  options.functions = functions();
+  if (!scale_.empty()) options.scaling = ScalingKind::maximum;
+  return options;
+}
+
+TrainOptions TrainArguments::options(const Dataset& read) const {
+  TrainOptions options = options_without_data();
   std::visit(
       [&](auto& task) {
         if constexpr (requires { task.class_weights; }) {
@@ -283,18 +309,41 @@ TrainOptions TrainArguments::options(const Dataset& read) const {
       },
       options.task);
   options.scaling = scaling(read.x);
-  options.functions = functions();
   const ParametricFunctions made(options.functions, read.feature_names, read.x.columns());
   options.kernel = made.hides() ? kernel_.make(made.visible(read.x), options.scaling)
                                 : kernel_.make(read.x, options.scaling);
-  options.stop = stop_;
-  options.solver = solver_;
-  if (solver_ != "auto") options.settings = solver_fields_.make(solver_);
-  options.memory_bytes = memory_;
-  options.approximate = approximation();
-  options.true_bound = true_bound_;
-  options.seed = seed_;
-  options.probability_folds = probability_folds_;
+  return options;
+}
+
+void TrainArguments::check_out_of_core() const {
+  if (!out_of_core_) return;
+  const auto reason = cross_validation > 0
+                          ? std::optional<std::string>("it does not cross-validate")
+                          : refuses_out_of_core(options_without_data());
+  if (reason)
+    throw Error(Fault::usage, fmt::format("--out-of-core cannot do this: {}", *reason),
+                "leave one of them out");
+}
+
+std::string TrainArguments::out_of_core_reason() const {
+  if (out_of_core_) return "as asked for";
+  if (cross_validation > 0 || refuses_out_of_core(options_without_data())) return {};
+  std::error_code code;
+  if (!std::filesystem::is_regular_file(data, code)) return {};
+  // Numbers take about as much memory as their text, and packed text grows about fourfold.
+  std::uint64_t bytes = std::filesystem::file_size(data, code);
+  if (code) return {};
+  for (const std::string_view packed : {".gz", ".zst", ".zstd"})
+    if (data.ends_with(packed)) bytes *= 4;
+  const std::uint64_t limit = spill_options().memory_bytes;
+  if (bytes <= limit) return {};
+  return fmt::format("the data would take about {} of {}", show_bytes(bytes), show_bytes(limit));
+}
+
+SpillOptions TrainArguments::spill_options() const {
+  SpillOptions options;
+  if (!scratch_.empty()) options.folder = scratch_;
+  options.memory_bytes = memory_ > 0 ? memory_ : available_memory_bytes() / 2;
   return options;
 }
 

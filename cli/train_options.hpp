@@ -7,7 +7,7 @@
 #include "cli/components.hpp"
 #include "cli/kernel_options.hpp"
 #include "cli/reading.hpp"
-#include "maxmargin/train/train.hpp"
+#include "maxmargin/train/out_of_core.hpp"
 
 namespace maxmargin::cli {
 
@@ -23,6 +23,11 @@ class TrainArguments {
   ReadOptions read_options() const;
   /// The options of the library, for data that has been read.
   TrainOptions options(const Dataset& data) const;
+  /// Why the data should stay on disk; empty if it should not.
+  std::string out_of_core_reason() const;
+  bool demands_out_of_core() const { return out_of_core_; }
+  Outcome outcome() const;
+  SpillOptions spill_options() const;
   /// What the model should remember of how its data was read and scaled.
   std::vector<std::pair<std::string, std::string>> remembered(bool counts_from_zero) const;
 
@@ -41,6 +46,8 @@ class TrainArguments {
   void check_loss(const Task& task) const;
   std::vector<ParametricFunction> functions() const;
   std::optional<Approximate> approximation() const;
+  TrainOptions options_without_data() const;
+  void check_out_of_core() const;
   std::vector<std::pair<std::string, double>> factors_of_classes(const Dataset& data) const;
 
   ComponentOptions<Task> task_fields_{"task"};
@@ -59,6 +66,8 @@ class TrainArguments {
   int probability_folds_ = 0;
   Stop stop_;
   std::uint64_t memory_ = 0;
+  bool out_of_core_ = false;
+  std::string scratch_;
   std::uint64_t seed_ = 0;
 };
 

@@ -86,8 +86,7 @@ int run_verify(VerifyArguments& arguments) {
       if (!found[m].holds)
         text += fmt::format("{}: {}\n", machine_name(model, model.machines[m]), found[m].reason);
     if (!found.empty() && found[0].primal_only)
-      text +=
-          "the model keeps basis functions and no dual variables: only the primal is recomputed\n";
+      text += "the model keeps no dual variables: only the primal is recomputed\n";
     text += fmt::format(
         "{} in {}\n",
         holds ? "the certificate holds, recomputed" : "the certificate does NOT hold, recomputed",

@@ -1,15 +1,12 @@
 #include "maxmargin/data/dataset.hpp"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <memory>
-#include <new>
 #include <numeric>
 
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/data/content_hash.hpp"
 
 namespace maxmargin {
 namespace {
@@ -53,54 +50,6 @@ std::vector<double> used_numbers(const Dataset& data) {
   return values;
 }
 
-/// A 128-bit hash of whatever is added.
-class Hash {
- public:
-  Hash() : state_(XXH3_createState()) {
-    if (!state_) throw std::bad_alloc();
-    XXH3_128bits_reset(state_.get());
-  }
-  template <class T>
-  void add(const T* values, std::size_t count) {
-    if (count > 0) XXH3_128bits_update(state_.get(), values, count * sizeof(T));
-  }
-  void add(std::uint64_t value) { add(&value, 1); }
-  std::string text() const {
-    const XXH128_hash_t hash = XXH3_128bits_digest(state_.get());
-    std::string digits;
-    for (const std::uint64_t half : {hash.high64, hash.low64})
-      for (int shift = 60; shift >= 0; shift -= 4) digits += "0123456789abcdef"[half >> shift & 15];
-    return digits;
-  }
-
- private:
-  struct Free {
-    void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
-  };
-  std::unique_ptr<XXH3_state_t, Free> state_;
-};
-
-void hash_rows(const Rows& rows, Hash& hash) {
-  std::vector<Index> features;
-  std::vector<double> values;
-  for (std::size_t i = 0; i < rows.count; ++i) {
-    const std::size_t most = rows.sparse() ? rows.start[i + 1] - rows.start[i] : rows.columns;
-    if (features.size() < most) {
-      features.resize(most);
-      values.resize(most);
-    }
-    std::uint64_t size = 0;
-    rows.for_each(i, [&](Index feature, double value) {
-      features[size] = feature;
-      values[size] = value;
-      size += value != 0;
-    });
-    hash.add(size);
-    hash.add(features.data(), size);
-    hash.add(values.data(), size);
-  }
-}
-
 }  // namespace
 
 std::string shortest(double value) {
@@ -132,27 +81,23 @@ Classes classes_of(const Dataset& data) {
 }
 
 std::string content_hash(const Dataset& data) {
-  Hash hash;
-  hash.add(data.rows());
-  hash_rows(data.x.view(), hash);
-  hash.add(data.y.empty() ? 0 : data.words.empty() ? 1 : 2);
+  ContentHash hash(data.rows());
+  hash.add(data.x.view());
+  using Labels = ContentHash::Labels;
+  hash.begin_labels(data.y.empty()       ? Labels::none
+                    : data.words.empty() ? Labels::numbers
+                                         : Labels::words);
   for (const double label : data.y) {
-    if (data.words.empty()) {
-      const double number = label + 0.0;
-      hash.add(&number, 1);
-    } else {
-      const std::string& word = data.words.at(static_cast<std::size_t>(label));
-      hash.add(word.size());
-      hash.add(word.data(), word.size());
-    }
+    if (data.words.empty())
+      hash.add_number(label);
+    else
+      hash.add_word(data.words.at(static_cast<std::size_t>(label)));
   }
   const bool weighted = std::any_of(data.weight.begin(), data.weight.end(),
                                     [](double weight) { return weight != 1; });
-  hash.add(weighted ? 1 : 0);
-  for (const double weight : data.weight) {
-    const double number = weight + 0.0;
-    if (weighted) hash.add(&number, 1);
-  }
+  hash.begin_weights(weighted);
+  for (const double weight : data.weight)
+    if (weighted) hash.add_number(weight);
   return hash.text();
 }
 

@@ -181,6 +181,7 @@ Dataset Reader::next(std::size_t target_rows) {
       batch.x = block.x.is_sparse() ? Features::sparse(block.x.columns())
                                     : Features::dense(block.x.columns());
       batch.feature_names = block.feature_names;
+      batch.counts_from_zero = block.counts_from_zero;
     } else if (batch.words.empty() && !block.words.empty()) {
       // Labels turn from numbers to words between two blocks, so the batch ends here.
       break;

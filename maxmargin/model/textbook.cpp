@@ -294,7 +294,8 @@ Formulation formulation_of(const Model& model) {
     if (!options.contains(name)) throw_option("do not state " + std::string(name));
     number(name, into);
   };
-  stated.approximated = options.contains("approximate");
+  stated.only_weights = options.contains("out-of-core");
+  stated.approximated = stated.only_weights || options.contains("approximate");
   number("sigma", stated.sigma);
   number("tau", stated.tau);
   if (task == "svc" || task == "nu-svc") {

@@ -35,6 +35,8 @@ struct Formulation {
   /// The coefficients are those of basis functions, not of dual variables: they tell the primal and
   /// nothing else.
   bool approximated = false;
+  /// There are no coefficients at all but w itself, in place of a machine's one support vector.
+  bool only_weights = false;
 };
 /// Throws Error when the options do not state one.
 Formulation formulation_of(const Model& model);

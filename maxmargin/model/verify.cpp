@@ -205,6 +205,17 @@ std::string objection_to_primal(const Examined& found, const Certificate& stored
   return "the primal is " + shortest(found.certificate.primal) + ", not " + shortest(stored.primal);
 }
 
+/// 1/2 |w|^2 of a machine whose one support vector is w.
+double half_square_of_weights(const Model& model, const Machine& machine) {
+  const Rows support = model.support;
+  double sum = 0;
+  for (std::size_t k = 0; k < machine.support.size(); ++k)
+    support.for_each(machine.support[k], [&](Index, double value) {
+      sum += machine.coefficient[k] * value * machine.coefficient[k] * value;
+    });
+  return sum / 2;
+}
+
 /// Why the stored certificate does not hold; empty if it does.
 std::string objection(const Examined& found, const Certificate& stored) {
   const Certificate& now = found.certificate;
@@ -259,7 +270,7 @@ std::vector<Verified> verify(const Model& model, const Dataset& data, const Thre
     claimed.function_sum.assign(functions, 0.0);
     claimed.function_size.assign(functions, 0.0);
     bool has_strange = false;
-    for (std::size_t k = 0; k < machine.support.size(); ++k) {
+    for (std::size_t k = 0; !stated.only_weights && k < machine.support.size(); ++k) {
       const Index vector = machine.support[k];
       claimed.beta[training.point[model.support_row[vector]]] += machine.coefficient[k];
       has_strange = has_strange || strange[vector];
@@ -270,7 +281,8 @@ std::vector<Verified> verify(const Model& model, const Dataset& data, const Thre
         claimed.function_size[r] += std::abs(term);
       }
     }
-    const Examined found = examine(stated, std::move(seen.rows[m]), claimed, seen.largest_kernel);
+    Examined found = examine(stated, std::move(seen.rows[m]), claimed, seen.largest_kernel);
+    if (stated.only_weights) found.certificate.primal += half_square_of_weights(model, machine);
     result.primal_only = stated.approximated;
     result.recomputed = found.certificate;
     result.recomputed.mercer = machine.certificate.mercer;

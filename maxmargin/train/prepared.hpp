@@ -26,6 +26,9 @@ Prepared prepare(Dataset data, const TrainOptions& options, const Threads& threa
 Trained train(const Prepared& prepared, const Subproblems& problems, const TrainOptions& options,
               const Threads& threads, const Observer& observer);
 
+/// What a model remembers of how it was trained.
+std::vector<std::pair<std::string, std::string>> options_of(const TrainOptions& options);
+
 /// The one of two endings that promises less.
 Ended worse(Ended x, Ended y);
 

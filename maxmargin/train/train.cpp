@@ -28,6 +28,8 @@ void add_to(Certificate& sum, const Certificate& part) {
   sum.mercer = sum.mercer && part.mercer;
 }
 
+}  // namespace
+
 std::vector<std::pair<std::string, std::string>> options_of(const TrainOptions& options) {
   std::vector<std::pair<std::string, std::string>> list;
   const auto add_fields = [&](const auto& component) {
@@ -68,6 +70,8 @@ std::vector<std::pair<std::string, std::string>> options_of(const TrainOptions& 
   list.emplace_back("gap", shortest(options.stop.relative_gap));
   return list;
 }
+
+namespace {
 
 /// Rows that are equal to an earlier one in features and, where labels count, label.
 std::size_t count_merged(const Dataset& data, std::span<const Index> first_equal, Outcome outcome) {

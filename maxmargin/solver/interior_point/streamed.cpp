@@ -1,0 +1,366 @@
+#include "maxmargin/solver/interior_point/streamed.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "maxmargin/base/clock.hpp"
+#include "maxmargin/base/error.hpp"
+#include "maxmargin/problem/evaluate.hpp"
+#include "maxmargin/solver/interior_point/streamed_pass.hpp"
+#include "maxmargin/solver/interior_point/streamed_settle.hpp"
+
+namespace maxmargin {
+namespace {
+
+constexpr double seconds_between_reports = 0.1;
+// mu at the start, in terms of the losses' slopes, and where it has no more to tell.
+constexpr double first_mu = 0.1;
+constexpr double last_mu = 1e-15;
+// The path has been reached when what Newton's step could still gain is this share of the gap that
+// mu leaves.
+constexpr double on_the_path = 0.02;
+// mu is lowered by a factor between these, more the faster the path is reached.
+constexpr double least_factor = 1e-3, most_factor = 0.5;
+// A step is short enough when the slope along it has fallen to this share.
+constexpr double slope_left = 0.5;
+// Rows within so many mu of a corner may still change sides.
+constexpr double undecided = 20;
+// Rows that are taken into memory: at least so many, or so many for each feature, or this share. A
+// row there costs as much as some hundred on disk in a pass.
+constexpr std::size_t working_rows = 2000, working_rows_per_number = 64, working_share = 512;
+// Their number is known from the point before: some more than expected are let in.
+constexpr double slack = 1.5;
+constexpr int rounds = 6;
+constexpr std::size_t most_passes = 300;
+// So many passes for one mu and the run has stalled.
+constexpr int patience = 40;
+// From here on the rows near their corners will not become fewer: as many as fit are tried.
+constexpr double small_mu = 1e-6;
+
+double product(std::span<const double> x, std::span<const double> y) {
+  double sum = 0;
+  for (std::size_t j = 0; j < x.size(); ++j) sum += x[j] * y[j];
+  return sum;
+}
+
+std::vector<double> moved(std::span<const double> x, double length, std::span<const double> step) {
+  std::vector<double> y(x.begin(), x.end());
+  for (std::size_t j = 0; j < y.size(); ++j) y[j] += length * step[j];
+  return y;
+}
+
+/// What the labels alone tell of a problem.
+struct Outline {
+  std::size_t rows = 0;
+  bool corners = false;
+  double widths = 0;  ///< summed over the blocks with a corner
+  double slope = 0;   ///< mean |linear| of these
+};
+
+Outline outline_of(const StreamedProblem& problem) {
+  Outline outline;
+  std::size_t count = 0;
+  Block block[2];
+  problem.rows->read_labels([&](std::span<const double> label, const double* weight) {
+    for (std::size_t i = 0; i < label.size(); ++i) {
+      const std::size_t blocks = problem.blocks(label[i], weight != nullptr ? weight[i] : 1, block);
+      outline.rows += blocks > 0;
+      for (std::size_t k = 0; k < blocks; ++k) {
+        if (const auto reason = refuses(block[k]))
+          throw Error(Fault::usage, "the solver for rows on disk cannot take this loss: " + *reason,
+                      "choose another loss, or more memory");
+        if (!has_corner(block[k])) continue;
+        outline.widths += block[k].upper - block[k].lower;
+        outline.slope += std::abs(block[k].linear);
+        ++count;
+      }
+    }
+  });
+  outline.corners = count > 0;
+  if (count > 0) outline.slope /= static_cast<double>(count);
+  if (!(outline.slope > 0)) outline.slope = 1;
+  return outline;
+}
+
+class Follower {
+ public:
+  Follower(const StreamedProblem& problem, const StreamedInteriorPoint& options, const Run& run)
+      : problem_(problem),
+        options_(options),
+        run_(run),
+        factor_(problem.numbers()),
+        outline_(outline_of(problem)),
+        point_(problem.numbers(), 0.0),
+        mu_(outline_.corners ? first_mu * outline_.slope : 0) {
+    const std::size_t fit = options.working_bytes / streamed_row_bytes(problem.numbers());
+    const std::size_t worth = std::max(
+        {working_rows, working_rows_per_number * problem.numbers(), outline_.rows / working_share});
+    const auto without_slack = [](std::size_t rows) {
+      return static_cast<std::size_t>(static_cast<double>(rows) / slack);
+    };
+    most_rows_ = options.working_rows > 0 ? options.working_rows : without_slack(fit);
+    working_rows_ = std::min(worth, most_rows_);
+  }
+
+  StreamedSolution solve() {
+    solution_.ended = follow();
+    if (!settled_) {
+      if (best_.point.empty()) best_ = {point_, mu_, -1, {}, {}};
+      solution_.position = best_;
+      if (problem_.constant == StreamedProblem::Constant::free)
+        solution_.bias = solution_.position.point.back();
+    }
+    return std::move(solution_);
+  }
+
+ private:
+  Ended follow() {
+    for (;;) {
+      const Newton pass = newton_pass(problem_, point_, mu_, run_.threads, go_on());
+      count(pass.traffic, pass.seconds);
+      if (!pass.complete) return *stopped_;
+      if (is_too_long(pass)) continue;
+      keep(pass);
+      solution_.best_primal = std::min(solution_.best_primal, pass.primal);
+      report(pass);
+      if (!within_limits()) return *stopped_;
+      if (solution_.iterations >= options_.stop.iterations) return Ended::iteration_limit;
+      if (solution_.iterations >= most_passes || passes_here_ + short_steps_ > patience ||
+          !factor(pass))
+        return Ended::stalled;
+      if (const auto ended = advance(pass)) return *ended;
+    }
+  }
+
+  /// The answer is X'beta and not w: what lies between them counts with the gap.
+  void keep(const Newton& pass) {
+    const double amiss = std::sqrt(product(pass.gradient, pass.gradient)) * pass.longest;
+    const double rest = std::abs(pass.primal - pass.dual) + outline_.widths * amiss;
+    if (!best_.point.empty() && !(rest < best_rest_)) return;
+    best_rest_ = rest;
+    best_.point = point_;
+    best_.mu = mu_;
+  }
+
+  /// Whether the last step went too far; then it is shortened.
+  bool is_too_long(const Newton& pass) {
+    if (step_.empty()) return false;
+    const double slope = product(pass.gradient, step_);
+    const bool good = slope <= slope_left * -slope_;
+    if (good || length_ < 1e-10) return false;
+    const double where = std::isfinite(slope) ? -slope_ / (slope - slope_) : 0;
+    length_ *= std::clamp(where, 0.05, 0.7);
+    point_ = moved(base_, length_, step_);
+    ++short_steps_;
+    return true;
+  }
+
+  bool factor(const Newton& pass) {
+    const std::size_t N = point_.size();
+    const auto fill = [&] {
+      for (std::size_t i = 0; i < N; ++i) {
+        std::copy_n(pass.matrix.data() + i * N, i + 1, factor_.matrix().row(i));
+        // Without rows near a corner nothing else would hold a free constant.
+        factor_.matrix().row(i)[i] += 1e-14 * pass.matrix[i * N + i] + 1e-100;
+      }
+    };
+    fill();
+    if (factor_.cholesky(run_.threads) == Factor::Outcome::done) return true;
+    fill();
+    return factor_.bunch_kaufman() == Factor::Outcome::done;
+  }
+
+  std::vector<double> solved(std::vector<double> right) const {
+    if (!right.empty()) factor_.solve(right.data(), 1, run_.threads);
+    return right;
+  }
+
+  /// From a point that was accepted to the next.
+  std::optional<Ended> advance(const Newton& pass) {
+    std::vector<double> step = solved(pass.gradient);
+    for (double& value : step) value = -value;
+    const double gain = -product(pass.gradient, step);
+    if (!std::isfinite(gain)) return Ended::stalled;
+    ++passes_here_;
+    if (!outline_.corners) {
+      if (is_enough(pass)) return Ended::converged;
+      // Only rounding is left.
+      if (gain <= 1e-28 * std::abs(pass.primal)) return Ended::stalled;
+      take(pass, std::move(step));
+      return std::nullopt;
+    }
+    if (gain > on_the_path * 2 * mu_ * outline_.widths) {
+      take(pass, std::move(step));
+      return std::nullopt;
+    }
+    // On the path: along it, or to its end.
+    const std::vector<double> drift = solved(pass.drift);
+    if (mu_ <= last_mu * outline_.slope) return Ended::stalled;
+    const double reach = undecided * mu_;
+    const std::size_t room = mu_ > small_mu * outline_.slope ? working_rows_ : most_rows_;
+    if (pass.distances.within(reach) <= room && reach < next_try_) {
+      next_try_ = reach / 4;
+      std::vector<double> end = moved(point_, 1, step);
+      end = moved(end, -mu_, drift);
+      if (const auto ended = settle(std::move(end), pass, room)) return ended;
+    }
+    follow_path(std::move(step), drift);
+    return std::nullopt;
+  }
+
+  void take(const Newton& pass, std::vector<double> step) {
+    base_ = point_;
+    slope_ = product(pass.gradient, step);
+    step_ = std::move(step);
+    length_ = 1;
+    point_ = moved(base_, 1, step_);
+  }
+
+  void follow_path(std::vector<double> step, std::span<const double> drift) {
+    if (passes_here_ <= 1 && short_steps_ == 0)
+      lowering_ = std::max(least_factor, lowering_ * lowering_);
+    else if (passes_here_ > 2 || short_steps_ > 0)
+      lowering_ = std::min(most_factor, std::sqrt(lowering_));
+    passes_here_ = short_steps_ = 0;
+    const double mu = mu_ * lowering_;
+    point_ = moved(point_, 1, step);
+    point_ = moved(point_, mu - mu_, drift);
+    mu_ = mu;
+    step_.clear();
+  }
+
+  /// Rows far from their corners stay at their bounds, the others are solved for in memory, and a
+  /// pass tells whether that was right; if not, again from there.
+  std::optional<Ended> settle(std::vector<double> point, const Newton& pass, std::size_t room) {
+    const double reach =
+        std::max(undecided * mu_, pass.distances.holding(room, 64 * undecided * mu_));
+    const auto most = static_cast<std::size_t>(slack * static_cast<double>(room));
+    std::optional<Restricted> before;
+    for (int round = 0; round <= rounds; ++round) {
+      NearRows near = collect_near(problem_, point, reach, most,
+                                   before ? &before->position : nullptr, run_.threads, go_on());
+      count(near.traffic, near.seconds);
+      if (!near.complete) return stopped_;
+      if (near.examined) {
+        keep(*before, *near.examined);
+        if (is_enough(*near.examined)) return Ended::converged;
+      }
+      if (near.too_many || round == rounds) break;
+      solution_.rows_in_memory = near.row.empty() ? 0 : near.row.back() + std::size_t{1};
+      Run inner{
+          run_.threads,
+          [this](const Progress&) { return within_limits() ? Control::proceed : Control::finish; },
+          {}};
+      before = solve_restricted(problem_, std::move(near), inner);
+      if (!before || stopped_) break;
+      point = before->point;
+    }
+    return stopped_;
+  }
+
+  void keep(const Restricted& restricted, const Certificate& examined) {
+    solution_.best_primal = std::min(solution_.best_primal, examined.primal);
+    progress_.primal = examined.primal;
+    progress_.dual = examined.dual;
+    progress_.relative_gap = examined.relative_gap;
+    progress_.kkt = examined.kkt;
+    if (settled_ && settled_->kkt <= examined.kkt) return;
+    settled_ = examined;
+    solution_.position = restricted.position;
+    if (problem_.constant == StreamedProblem::Constant::free)
+      solution_.bias = restricted.point.back();
+  }
+
+  bool is_enough(const Certificate& examined) const {
+    return examined.kkt <= options_.stop.kkt && examined.relative_gap <= options_.stop.relative_gap;
+  }
+  /// Where nothing has a corner the variables are what f asks for, and only w - X'beta is amiss: it
+  /// moves f by no more than this.
+  bool is_enough(const Newton& pass) const {
+    const double amiss = std::sqrt(product(pass.gradient, pass.gradient)) * pass.longest;
+    return 2 * amiss <= options_.stop.kkt &&
+           relative_gap(pass.primal, pass.dual) <= options_.stop.relative_gap;
+  }
+
+  void count(const RowFile::Traffic& traffic, double seconds) {
+    ++solution_.iterations;
+    solution_.traffic.bytes += traffic.bytes;
+    solution_.traffic.reading += traffic.reading;
+    solution_.traffic.waiting += traffic.waiting;
+    solution_.seconds_passing += seconds;
+  }
+
+  GoOn go_on() {
+    return [this] { return within_limits(); };
+  }
+
+  bool within_limits() {
+    const double seconds = run_.seconds_before + clock_.seconds();
+    if (seconds >= options_.stop.seconds) stopped_ = Ended::time_limit;
+    if (!stopped_ && run_.observer && seconds - last_report_ >= seconds_between_reports) {
+      last_report_ = seconds;
+      progress_.phase = "train";
+      progress_.seconds = seconds;
+      progress_.size = progress_.active = outline_.rows;
+      progress_.iteration = solution_.iterations;
+      const Control answer = run_.observer(progress_);
+      if (answer == Control::finish) stopped_ = Ended::time_limit;
+      if (answer == Control::cancel) stopped_ = Ended::cancelled;
+    }
+    return !stopped_;
+  }
+
+  void report(const Newton& pass) {
+    progress_.primal = pass.primal;
+    progress_.dual = pass.dual;
+    progress_.relative_gap = relative_gap(pass.primal, pass.dual);
+    const double goal = std::max(options_.stop.relative_gap * 1e-2, 1e-8);
+    progress_.done = std::clamp(std::log(std::min(1.0, progress_.relative_gap)) / std::log(goal),
+                                progress_.done, 1.0);
+  }
+
+  const StreamedProblem& problem_;
+  const StreamedInteriorPoint& options_;
+  const Run& run_;
+  Factor factor_;
+  const Outline outline_;
+  std::size_t working_rows_ = 0, most_rows_ = 0;
+  std::vector<double> point_;
+  StreamedPosition best_;        ///< the best on the way, and
+  double best_rest_ = infinity;  ///< what it lacks
+  double mu_;
+  double lowering_ = 0.1;                  ///< the factor of mu
+  int passes_here_ = 0, short_steps_ = 0;  ///< at this mu
+  double next_try_ = infinity;  ///< the reach below which rows are taken into memory again
+  // The step under way, if any: it is judged by the slope along it.
+  std::vector<double> base_, step_;
+  double slope_ = 0, length_ = 1;
+  std::optional<Certificate> settled_;
+  std::optional<Ended> stopped_;
+  StreamedSolution solution_;
+  Stopwatch clock_;
+  double last_report_ = 0;
+  Progress progress_;
+};
+
+}  // namespace
+
+std::optional<std::string> refuses(const Block& block) {
+  if (block.is_hard()) return "a variable has neither bounds nor curvature (hard margin)";
+  return std::nullopt;
+}
+
+std::size_t streamed_pass_bytes(const RowFile& rows, std::size_t numbers) {
+  const std::size_t doubles = numbers * numbers + 2 * numbers + rows_at_once * (numbers + 8);
+  return 2 * stream_parts * rows.largest_chunk_bytes() +
+         (stream_parts + 3) * doubles * sizeof(double);
+}
+
+std::size_t streamed_row_bytes(std::size_t numbers) { return 2 * numbers * sizeof(double) + 512; }
+
+StreamedSolution run(const StreamedProblem& problem, const StreamedInteriorPoint& options,
+                     const Run& run) {
+  return Follower(problem, options, run).solve();
+}
+
+}  // namespace maxmargin

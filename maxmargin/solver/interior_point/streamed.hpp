@@ -1,0 +1,67 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "maxmargin/certify/streamed.hpp"
+#include "maxmargin/solver/run.hpp"
+
+namespace maxmargin {
+
+/// The interior point method for a linear kernel with the rows on disk (S6), one pass over them an
+/// iteration and no vector over them in memory.
+///
+/// Eliminating variables and slacks from the equations of the path (10.46) row by row leaves, for
+/// given w and b, the variables of a row as functions of its f(x) and mu alone; they are computed
+/// where they are needed and stored nowhere. What is left is
+///
+///   w - X'beta(f, mu) = 0,   (b) - 1'beta = 0,
+///
+/// whose Newton matrix 1 + Z'D^-1 Z is that of (10.54-55). One pass sums it up together with both
+/// right-hand sides: the corrector (what is left of the equations) and the predictor (how the path
+/// moves with mu). The last digits come from the rows near their corners, which are few by then:
+/// they are taken into memory and solved for exactly, with all others at their bounds.
+///
+/// Needs losses whose variables have bounds or curvature. An iteration costs m n^2 operations.
+struct StreamedInteriorPoint {
+  Stop stop;
+  std::size_t working_bytes = std::size_t{256} << 20;  ///< for rows taken into memory
+  std::size_t working_rows = 0;  ///< no more than these; 0: as many as are worth it
+};
+
+/// The variables of a solution, which nobody stores: on the path of `mu` at `point`, or at their
+/// bounds for mu = 0, but for the rows within `reach` of a corner, which have values of their own.
+struct StreamedPosition {
+  std::vector<double> point;
+  double mu = 0;
+  double reach = -1;
+  std::vector<double> own;                ///< in the order of the rows
+  std::vector<std::uint64_t> own_before;  ///< of each chunk: how many come before
+};
+std::vector<double> variables_of(const StreamedProblem& problem, const StreamedPosition& position,
+                                 const RowChunk& chunk);
+
+struct StreamedSolution {
+  StreamedPosition position;
+  double bias = 0;
+  Ended ended = Ended::stalled;
+  std::size_t iterations = 0;      ///< passes over the rows
+  std::size_t rows_in_memory = 0;  ///< that were taken there at the end
+  RowFile::Traffic traffic;        ///< of all passes
+  double seconds_passing = 0;      ///< in passes
+  double best_primal = infinity;
+};
+
+/// Why this solver cannot take a block, or nothing.
+std::optional<std::string> refuses(const Block& block);
+
+/// The memory that a pass takes beside the rows that are kept at the end.
+std::size_t streamed_pass_bytes(const RowFile& rows, std::size_t numbers);
+/// And what each row takes that is.
+std::size_t streamed_row_bytes(std::size_t numbers);
+
+StreamedSolution run(const StreamedProblem& problem, const StreamedInteriorPoint& options,
+                     const Run& run);
+
+}  // namespace maxmargin

@@ -1,0 +1,180 @@
+#include "maxmargin/solver/interior_point/streamed_pass.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "maxmargin/base/clock.hpp"
+#include "maxmargin/linalg/blas.hpp"
+
+namespace maxmargin {
+namespace {
+
+using Constant = StreamedProblem::Constant;
+
+int as_int(std::size_t n) { return static_cast<int>(n); }
+
+/// The sums of one part of the rows, and room to work on some of them.
+struct Part {
+  explicit Part(std::size_t numbers)
+      : sums(numbers),
+        Z(rows_at_once * numbers),
+        f(rows_at_once),
+        beta(rows_at_once),
+        drift(rows_at_once),
+        give(rows_at_once) {}
+  Newton sums;
+  std::vector<double> Z, f, beta, drift, give;
+  double conjugates = 0, values = 0, squares = 0;
+};
+
+/// beta, its derivatives, and the terms of the objectives, at row i of the block in hand.
+void add_row(const StreamedProblem& problem, const RowChunk& chunk, std::size_t row, double mu,
+             std::size_t i, Part& part) {
+  Block block[2];
+  const std::size_t blocks = problem.blocks_of(chunk, row, block);
+  part.beta[i] = part.drift[i] = part.give[i] = 0;
+  double nearest = infinity;
+  for (std::size_t k = 0; k < blocks; ++k) {
+    const double h = block[k].sign * part.f[i];
+    const OnPath on = on_path(block[k], h, mu);
+    part.beta[i] += block[k].sign * on.t;
+    part.drift[i] += block[k].sign * on.drift;
+    part.give[i] += on.give;
+    part.conjugates += block[k].conjugate(-h);
+    part.values += block[k].value(on.t);
+    if (has_corner(block[k])) nearest = std::min(nearest, std::abs(beyond_corner(block[k], h)));
+  }
+  if (nearest < infinity) part.sums.distances.add(nearest);
+}
+
+void add_chunk(const StreamedProblem& problem, const RowChunk& chunk, std::span<const double> point,
+               double mu, Part& part) {
+  const std::size_t N = point.size();
+  for (std::size_t begin = 0; begin < chunk.rows; begin += rows_at_once) {
+    const std::size_t count = std::min(rows_at_once, chunk.rows - begin);
+    double* Z = part.Z.data();
+    widen(problem, chunk, begin, count, Z);
+    multiply_rows(Z, count, point, part.f.data());
+    for (std::size_t i = 0; i < count; ++i) add_row(problem, chunk, begin + i, mu, i, part);
+    if (N == 0) continue;
+    gather_rows(Z, count, part.beta.data(), part.sums.gradient);
+    gather_rows(Z, count, part.drift.data(), part.sums.drift);
+    for (std::size_t i = 0; i < count; ++i) {
+      const double root = std::sqrt(part.give[i]);
+      double length = 0;
+      for (std::size_t j = 0; j < N; ++j) {
+        length += Z[i * N + j] * Z[i * N + j];
+        Z[i * N + j] *= root;
+      }
+      part.squares = std::max(part.squares, length);
+    }
+    blas().cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, as_int(N), as_int(count), 1, Z,
+                       as_int(N), 1, part.sums.matrix.data(), as_int(N));
+  }
+}
+
+void add_to(Newton& all, const Part& part) {
+  for (std::size_t k = 0; k < all.matrix.size(); ++k) all.matrix[k] += part.sums.matrix[k];
+  for (std::size_t j = 0; j < all.gradient.size(); ++j) {
+    all.gradient[j] += part.sums.gradient[j];
+    all.drift[j] += part.sums.drift[j];
+  }
+  all.distances.add(part.sums.distances);
+}
+
+}  // namespace
+
+OnPath on_path(const Block& block, double h, double mu) {
+  if (block.lower == block.upper) return {block.lower, 0, 0};
+  if (!has_corner(block)) {
+    const double t = block.argmax(-h);
+    const bool inside = block.lower < t && t < block.upper;
+    return {t, inside ? 1 / block.bend(t) : 0, 0};
+  }
+  if (mu == 0) return {block.argmax(-h), 0, 0};
+  // e + w/g - w/r = 0 for the distances g and r of t from its bounds, g + r = W: a quadratic
+  // equation whose roots are taken without cancellation.
+  const double width = block.upper - block.lower, half = width / 2, weight = mu * width;
+  const double e = beyond_corner(block, h), pull = std::abs(e) * half;
+  const double root = std::sqrt(weight * weight + pull * pull);
+  const double near = half * (weight + weight * weight / (root + pull)) / (weight + root);
+  const double far = width - near;
+  const double give = near * near * far * far / (weight * (near * near + far * far));
+  const double inward = (width / near - width / far) * give;  // away from the nearer bound
+  return e > 0 ? OnPath{block.upper - near, give, -inward}
+               : OnPath{block.lower + near, give, inward};
+}
+
+// The exponent and three digits of a double are an eighth of an octave, or so.
+std::size_t Distances::step_of(double distance) {
+  const auto step = static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(distance) >> 49);
+  return static_cast<std::size_t>(
+      std::clamp<std::int64_t>(step - first_step, 0, per_octave * octaves - 1));
+}
+
+double Distances::end_of(std::size_t step) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(step + 1 + first_step) << 49);
+}
+
+void Distances::add(double distance) { ++count_[step_of(distance)]; }
+
+void Distances::add(const Distances& others) {
+  for (std::size_t k = 0; k < count_.size(); ++k) count_[k] += others.count_[k];
+}
+
+std::size_t Distances::within(double distance) const {
+  std::size_t sum = 0;
+  for (std::size_t k = 0; k <= step_of(distance); ++k) sum += count_[k];
+  return sum;
+}
+
+double Distances::holding(std::size_t count, double most) const {
+  std::size_t sum = 0;
+  double distance = 0;
+  for (std::size_t k = 0; k < count_.size() && sum + count_[k] <= count; ++k) {
+    sum += count_[k];
+    distance = end_of(k);
+    if (distance >= most) return most;
+  }
+  return std::min(distance, most);
+}
+
+Newton newton_pass(const StreamedProblem& problem, std::span<const double> point, double mu,
+                   const Threads& threads, const GoOn& go_on) {
+  const Stopwatch clock;
+  const std::size_t N = point.size();
+  std::vector<Part> parts(stream_parts, Part(N));
+  Newton result(N);
+  result.traffic = for_each_chunk(
+      *problem.rows, threads,
+      {[&](std::size_t part, const RowChunk& chunk) {
+         add_chunk(problem, chunk, point, mu, parts[part]);
+       },
+       [&](std::span<const RowChunk>) { return result.complete = !go_on || go_on(); }});
+  double conjugates = 0, values = 0, squares = 0;
+  for (const Part& part : parts) {
+    add_to(result, part);
+    conjugates += part.conjugates;
+    values += part.values;
+    squares = std::max(squares, part.squares);
+  }
+  // So far gradient is Z'beta.
+  double primal = 0, dual = 0;
+  for (std::size_t j = 0; j < N; ++j) {
+    const bool free = problem.constant == Constant::free && j + 1 == N;
+    if (!free) {
+      result.matrix[j * N + j] += 1;
+      primal += point[j] * point[j] / 2;
+      dual -= result.gradient[j] * result.gradient[j] / 2;
+    }
+    result.gradient[j] = (free ? 0 : point[j]) - result.gradient[j];
+  }
+  result.primal = primal + conjugates;
+  result.dual = dual - values;
+  result.longest = std::sqrt(squares);
+  result.seconds = clock.seconds();
+  return result;
+}
+
+}  // namespace maxmargin

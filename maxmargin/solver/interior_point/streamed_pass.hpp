@@ -1,0 +1,64 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "maxmargin/linalg/symmetric.hpp"
+#include "maxmargin/problem/streamed.hpp"
+
+namespace maxmargin {
+
+/// The corner of a block lies where -slope_at_corner = h: where its variable goes from one bound to
+/// the other. Only blocks without curvature have one.
+inline bool has_corner(const Block& block) {
+  return block.curvature == 0 && block.entropy == Entropy::none;
+}
+/// How far h = sign f is on the side of `upper`.
+inline double beyond_corner(const Block& block, double h) { return -(h + block.linear); }
+
+/// One variable on the path, as a function of h: phi'(t) + h - mu W / (t - l) + mu W / (u - t) = 0
+/// with W = u - l, so that mu is a distance of h whatever the cost of the row. Curved blocks need
+/// no barrier.
+struct OnPath {
+  double t;
+  double give;   ///< -dt/dh
+  double drift;  ///< dt/dmu
+};
+OnPath on_path(const Block& block, double h, double mu);
+
+/// Counts distances from corners, in steps of about an eighth of an octave.
+class Distances {
+ public:
+  void add(double distance);
+  void add(const Distances& others);
+  std::size_t within(double distance) const;
+  /// A distance within which there are at most so many, at most `most`.
+  double holding(std::size_t count, double most) const;
+
+ private:
+  static constexpr int per_octave = 8, octaves = 160;
+  static constexpr int first_step = (1023 - octaves / 2) * per_octave;
+  static std::size_t step_of(double distance);
+  static double end_of(std::size_t step);
+  std::array<std::size_t, per_octave * octaves> count_{};
+};
+
+/// What one pass over the rows sums up at a point and a mu.
+struct Newton {
+  explicit Newton(std::size_t numbers)
+      : matrix(numbers * numbers, 0.0), gradient(numbers, 0.0), drift(numbers, 0.0) {}
+
+  bool complete = true;          ///< false: the pass was stopped
+  std::vector<double> matrix;    ///< 1 + Z'D^-1 Z, lower triangle by rows
+  std::vector<double> gradient;  ///< w - X'beta and what belongs to b
+  std::vector<double> drift;     ///< Z' dbeta/dmu
+  double primal = 0, dual = 0;   ///< the latter is a bound only where the last of gradient is 0
+  double longest = 0;            ///< a row's length
+  Distances distances;           ///< of rows from their nearest corner
+  RowFile::Traffic traffic;
+  double seconds = 0;
+};
+Newton newton_pass(const StreamedProblem& problem, std::span<const double> point, double mu,
+                   const Threads& threads, const GoOn& go_on);
+
+}  // namespace maxmargin

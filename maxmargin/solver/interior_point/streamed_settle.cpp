@@ -1,0 +1,171 @@
+#include "maxmargin/solver/interior_point/streamed_settle.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "maxmargin/base/clock.hpp"
+#include "maxmargin/problem/low_rank.hpp"
+#include "maxmargin/solver/interior_point/interior_point.hpp"
+#include "maxmargin/solver/interior_point/streamed_pass.hpp"
+
+namespace maxmargin {
+namespace {
+
+using Constant = StreamedProblem::Constant;
+
+bool is_near(const Block* block, std::size_t blocks, double f, double reach) {
+  for (std::size_t k = 0; k < blocks; ++k)
+    if (has_corner(block[k]) && std::abs(beyond_corner(block[k], block[k].sign * f)) <= reach)
+      return true;
+  return false;
+}
+
+/// What one chunk has to tell; `beta` of the rows that stay at their bounds goes into the sums.
+struct Found {
+  std::vector<double> Z;
+  std::vector<Index> row;  ///< of each variable, among those found here
+  std::vector<Block> block;
+  std::size_t rows = 0;
+};
+
+void look_through(const StreamedProblem& problem, const RowChunk& chunk, std::span<const double> f,
+                  double reach, std::size_t columns, std::vector<double>& fixed, Found& found) {
+  const std::size_t N = problem.numbers();
+  std::vector<double> Z(rows_at_once * N), beta(rows_at_once);
+  Block block[2];
+  for (std::size_t begin = 0; begin < chunk.rows; begin += rows_at_once) {
+    const std::size_t count = std::min(rows_at_once, chunk.rows - begin);
+    widen(problem, chunk, begin, count, Z.data());
+    for (std::size_t i = 0; i < count; ++i) {
+      beta[i] = 0;
+      const double value = f[begin + i];
+      const std::size_t blocks = problem.blocks_of(chunk, begin + i, block);
+      if (is_near(block, blocks, value, reach)) {
+        found.Z.insert(found.Z.end(), Z.data() + i * N, Z.data() + i * N + columns);
+        found.block.insert(found.block.end(), block, block + blocks);
+        found.row.insert(found.row.end(), blocks, static_cast<Index>(found.rows++));
+        continue;
+      }
+      for (std::size_t k = 0; k < blocks; ++k)
+        beta[i] += block[k].sign * on_path(block[k], block[k].sign * value, 0).t;
+    }
+    gather_rows(Z.data(), count, beta.data(), fixed);
+  }
+}
+
+void append(NearRows& to, const Found& found, std::size_t columns) {
+  const auto first = static_cast<Index>(columns > 0      ? to.Z.size() / columns
+                                        : to.row.empty() ? 0
+                                                         : to.row.back() + 1);
+  to.Z.append(found.Z);
+  for (const Index row : found.row) to.row.push_back(first + row);
+  to.block.insert(to.block.end(), found.block.begin(), found.block.end());
+}
+
+}  // namespace
+
+std::vector<double> variables_of(const StreamedProblem& problem, const StreamedPosition& position,
+                                 const RowChunk& chunk) {
+  const std::vector<double> f = decision_values(problem, chunk, position.point);
+  const double* own = position.own.data();
+  if (!position.own.empty()) own += position.own_before[chunk.number];
+  std::vector<double> a;
+  a.reserve(chunk.rows);
+  Block block[2];
+  for (std::size_t i = 0; i < chunk.rows; ++i) {
+    const std::size_t blocks = problem.blocks_of(chunk, i, block);
+    const bool has_own = is_near(block, blocks, f[i], position.reach);
+    for (std::size_t k = 0; k < blocks; ++k)
+      a.push_back(has_own ? *own++ : on_path(block[k], block[k].sign * f[i], position.mu).t);
+  }
+  return a;
+}
+
+NearRows collect_near(const StreamedProblem& problem, std::span<const double> point, double reach,
+                      std::size_t most, const StreamedPosition* before, const Threads& threads,
+                      const GoOn& go_on) {
+  const Stopwatch clock;
+  const std::size_t N = problem.numbers();
+  const std::size_t columns = N - (problem.constant == Constant::free ? 1 : 0);
+  NearRows result;
+  result.position.point.assign(point.begin(), point.end());
+  result.position.reach = reach;
+  result.position.own_before.resize(problem.rows->chunks());
+  std::vector<std::vector<double>> fixed(stream_parts, std::vector<double>(N, 0.0));
+  std::vector<Found> found(stream_parts);
+  std::size_t rows = 0;
+  StreamedExaminer examiner(problem, result.position.point);
+  result.traffic =
+      for_each_chunk(*problem.rows, threads,
+                     {[&](std::size_t part, const RowChunk& chunk) {
+                        const std::vector<double> f = decision_values(problem, chunk, point);
+                        found[part] = Found{};
+                        look_through(problem, chunk, f, reach, columns, fixed[part], found[part]);
+                        if (before != nullptr)
+                          examiner.add(part, chunk, variables_of(problem, *before, chunk), f);
+                      },
+                      [&](std::span<const RowChunk> chunks) {
+                        for (std::size_t k = 0; k < chunks.size(); ++k) {
+                          result.position.own_before[chunks[k].number] = result.block.size();
+                          rows += found[k].rows;
+                          result.too_many = result.too_many || rows > most;
+                          if (!result.too_many) append(result, found[k], columns);
+                        }
+                        return result.complete = !go_on || go_on();
+                      }});
+  result.fixed.assign(N, 0.0);
+  for (const auto& part : fixed)
+    for (std::size_t j = 0; j < N; ++j) result.fixed[j] += part[j];
+  if (before != nullptr) result.examined = examiner.certificate();
+  result.seconds = clock.seconds();
+  return result;
+}
+
+std::optional<Restricted> solve_restricted(const StreamedProblem& problem, NearRows near,
+                                           const Run& run) {
+  const std::size_t N = problem.numbers();
+  const bool free = problem.constant == Constant::free;
+  const std::size_t columns = N - (free ? 1 : 0);
+  Restricted result;
+  result.position = std::move(near.position);
+  result.point = std::move(near.fixed);
+  double outside = 0;
+  if (free) {
+    outside = result.point.back();
+    result.point.back() = result.position.point.back();
+  }
+  if (near.block.empty()) return free && outside != 0 ? std::nullopt : std::optional(result);
+
+  const std::size_t points = near.row.back() + 1;
+  const auto Z = std::make_shared<const LowRank>(points, columns, std::move(near.Z));
+  DualQp qp;
+  qp.K = make_low_rank_quadratic(Z);
+  qp.row = std::move(near.row);
+  qp.block = std::move(near.block);
+  std::vector<double> shift(points);
+  Z->spread(std::span(result.point).first(columns), shift, run.threads);
+  double least = 0, most = 0;
+  for (std::size_t v = 0; v < qp.size(); ++v) {
+    Block& block = qp.block[v];
+    block.linear += block.sign * shift[qp.row[v]];
+    least += std::min(block.sign * block.lower, block.sign * block.upper);
+    most += std::max(block.sign * block.lower, block.sign * block.upper);
+  }
+  if (free) {
+    if (-outside < least || -outside > most) return std::nullopt;
+    auto& row = qp.A.emplace_back(qp.size());
+    for (std::size_t v = 0; v < qp.size(); ++v) row[v] = qp.block[v].sign;
+    qp.d = {-outside};
+  }
+  InteriorPoint options;
+  options.stop.kkt = options.stop.relative_gap = 1e-13;
+  const Solution solution = maxmargin::run(qp, options, run);
+  const std::vector<double> w = Z->gather(qp.coefficients(solution.a), run.threads);
+  for (std::size_t j = 0; j < columns; ++j) result.point[j] += w[j];
+  if (free) result.point.back() = solution.lambda.at(0);
+  result.position.own = solution.a;
+  return result;
+}
+
+}  // namespace maxmargin

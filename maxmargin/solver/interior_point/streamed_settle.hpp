@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+
+#include "maxmargin/linalg/symmetric.hpp"
+#include "maxmargin/solver/interior_point/streamed.hpp"
+
+namespace maxmargin {
+
+/// The rows near a corner at a point, in memory, and the sums of all others at their bounds.
+struct NearRows {
+  bool complete = true;  ///< false: the pass was stopped
+  bool too_many = false;
+  StreamedPosition position;  ///< without the values
+  Buffer<double> Z;           ///< rows that were kept, without the column of a free constant
+  std::vector<Index> row;     ///< of each variable
+  std::vector<Block> block;
+  std::vector<double> fixed;  ///< Z'beta of the others
+  /// How good `before` is, where there was one.
+  std::optional<Certificate> examined;
+  RowFile::Traffic traffic;
+  double seconds = 0;
+};
+
+/// One pass: collects the rows within `reach` of a corner, `most` of them at most, and examines a
+/// solution with w and b at the same point.
+NearRows collect_near(const StreamedProblem& problem, std::span<const double> point, double reach,
+                      std::size_t most, const StreamedPosition* before, const Threads& threads,
+                      const GoOn& go_on);
+
+/// The optimum where only the rows near their corners move. Nothing if their bounds do not let the
+/// variables sum up to what the constant asks for.
+struct Restricted {
+  StreamedPosition position;
+  std::vector<double> point;
+};
+std::optional<Restricted> solve_restricted(const StreamedProblem& problem, NearRows near,
+                                           const Run& run);
+
+}  // namespace maxmargin

@@ -1,0 +1,296 @@
+#include "maxmargin/solver/interior_point/streamed.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "maxmargin/loss/losses.hpp"
+#include "maxmargin/problem/low_rank.hpp"
+#include "maxmargin/solver/interior_point/interior_point.hpp"
+#include "maxmargin/solver/interior_point/streamed_pass.hpp"
+#include "tests/made_data.hpp"
+
+namespace maxmargin {
+namespace {
+
+using Constant = StreamedProblem::Constant;
+
+/// A data set on disk in small chunks, and in memory.
+struct Both {
+  Dataset data;
+  RowFile file{testing::TempDir(), 4096};
+
+  explicit Both(Dataset given) : data(std::move(given)) {
+    file.append(data.x, data.y, data.weight);
+    file.finish();
+  }
+  StreamedProblem streamed(const Loss& loss, double cost, Constant constant) const {
+    return {&file, constant, [loss, cost](double label, double weight, Block* out) {
+              return std::visit(
+                  [&](const auto& chosen) {
+                    const auto blocks = chosen.blocks(label, cost * weight);
+                    std::copy(blocks.begin(), blocks.end(), out);
+                    return blocks.size();
+                  },
+                  loss);
+            }};
+  }
+  /// The same problem as every solver knows it, one point a row.
+  DualQp in_memory(const Loss& loss, double cost, Constant constant) const {
+    const Rows x = data.x;
+    const std::size_t N = x.columns + (constant == Constant::penalised ? 1 : 0);
+    LowRank Z(x.count, N);
+    DualQp qp;
+    for (std::size_t i = 0; i < x.count; ++i) {
+      x.for_each(i, [&](Index j, double value) { Z.row(i)[j] = value; });
+      if (constant == Constant::penalised) Z.row(i)[N - 1] = 1;
+      const double weight = data.weight.empty() ? 1 : data.weight[i];
+      std::visit(
+          [&](const auto& chosen) {
+            for (const Block& block : chosen.blocks(data.y[i], cost * weight)) {
+              qp.block.push_back(block);
+              qp.row.push_back(static_cast<Index>(i));
+            }
+          },
+          loss);
+    }
+    qp.K = make_low_rank_quadratic(std::make_shared<const LowRank>(std::move(Z)));
+    if (constant == Constant::free) {
+      auto& row = qp.A.emplace_back();
+      for (const Block& block : qp.block) row.push_back(block.sign);
+      qp.d = {0};
+    }
+    return qp;
+  }
+};
+
+struct Point {
+  double primal, dual;
+  std::vector<double> w;
+  double b = 0;
+};
+
+Point solved_in_memory(const Both& both, const Loss& loss, double cost, Constant constant) {
+  const Threads threads(1);
+  const DualQp qp = both.in_memory(loss, cost, constant);
+  InteriorPoint options;
+  options.stop.kkt = options.stop.relative_gap = 1e-13;
+  const Certified certified =
+      certify(qp, run(qp, options, {threads, {}, {}}), Precision::exact, threads);
+  Point point{certified.certificate.primal, certified.certificate.dual, {}};
+  point.w = qp.K->low_rank(100)->gather(qp.coefficients(certified.solution.a), threads);
+  if (constant == Constant::free) point.b = certified.solution.lambda.at(0);
+  if (constant == Constant::penalised) {
+    point.b = point.w.back();
+    point.w.pop_back();
+  }
+  return point;
+}
+
+struct Streamed {
+  StreamedSolution solution;
+  StreamedCertified certified;
+};
+Streamed solved_from_disk(const StreamedProblem& problem, std::size_t working_rows,
+                          const Threads& threads) {
+  StreamedInteriorPoint options;
+  options.stop.kkt = options.stop.relative_gap = 1e-11;
+  options.working_rows = working_rows;
+  Streamed result;
+  result.solution = run(problem, options, {threads, {}, {}});
+  result.certified = certify(
+      problem,
+      [&](const RowChunk& chunk) { return variables_of(problem, result.solution.position, chunk); },
+      result.solution.bias, threads);
+  return result;
+}
+
+double largest_difference(std::span<const double> x, std::span<const double> y) {
+  double largest = 0;
+  for (std::size_t j = 0; j < x.size(); ++j) largest = std::max(largest, std::abs(x[j] - y[j]));
+  return largest;
+}
+double largest_of(std::span<const double> x) {
+  double largest = 0;
+  for (const double value : x) largest = std::max(largest, std::abs(value));
+  return largest;
+}
+
+// The equation of the path, and the derivatives by differences.
+TEST(Streamed, VariablesAreOnThePath) {
+  const Block hinge{-1, -1, 0, 3, 0}, tube{1, 0.25, -2, 0.5, 0};
+  for (const Block& block : {hinge, tube})
+    for (const double mu : {1.0, 1e-3, 1e-9})
+      for (const double h : {-40.0, -0.3, -block.linear, 0.1, 2.0, 1e4}) {
+        const double width = block.upper - block.lower;
+        const OnPath on = on_path(block, h, mu);
+        const double g = on.t - block.lower, r = block.upper - on.t;
+        ASSERT_GE(g, 0);
+        ASSERT_GE(r, 0);
+        // Distances that rounding has not eaten.
+        if (std::min(g, r) < 1e-7 * width) continue;
+        const double rest = h + block.linear - mu * width / g + mu * width / r;
+        EXPECT_NEAR(rest, 0, 1e-8 * (std::abs(h) + 1)) << mu << " " << h;
+        const double step = 1e-2 * mu;
+        const double by_h =
+            (on_path(block, h - step, mu).t - on_path(block, h + step, mu).t) / (2 * step);
+        EXPECT_NEAR(on.give, by_h, 1e-3 * on.give + 1e-9) << mu << " " << h;
+        const double by_mu =
+            (on_path(block, h, mu * 1.0001).t - on_path(block, h, mu * 0.9999).t) / (0.0002 * mu);
+        EXPECT_NEAR(on.drift, by_mu, 1e-4 * width / mu) << mu << " " << h;
+      }
+}
+
+// The matrix of a pass is the derivative of its gradient.
+TEST(Streamed, NewtonMatrixByDifferences) {
+  const Both both(made::classification(400, 3, made::Storage::dense_doubles, 2));
+  const Threads threads(2);
+  for (const Constant constant : {Constant::free, Constant::penalised, Constant::none}) {
+    const StreamedProblem problem = both.streamed(EpsilonInsensitive{0.2}, 2, constant);
+    std::vector<double> point{0.3, -0.2, 0.4, 0.1};
+    point.resize(problem.numbers());
+    const double mu = 0.05, step = 1e-6;
+    const Newton here = newton_pass(problem, point, mu, threads, {});
+    for (std::size_t j = 0; j < point.size(); ++j) {
+      std::vector<double> moved = point;
+      moved[j] += step;
+      const Newton more = newton_pass(problem, moved, mu, threads, {});
+      moved[j] -= 2 * step;
+      const Newton less = newton_pass(problem, moved, mu, threads, {});
+      for (std::size_t i = j; i < point.size(); ++i)
+        EXPECT_NEAR(here.matrix[i * point.size() + j],
+                    (more.gradient[i] - less.gradient[i]) / (2 * step),
+                    1e-6 * largest_of(here.matrix));
+    }
+  }
+}
+
+TEST(Streamed, EqualsInMemory) {
+  const Both classes(made::classification(1200, 5, made::Storage::dense_floats, 1));
+  const Both numbers(made::regression(1200, 5, made::Storage::dense_doubles, 1));
+  const Threads threads(2);
+  const auto compare = [&](const Both& both, const Loss& loss, Constant constant) {
+    SCOPED_TRACE(std::to_string(loss.index()) + " " + std::to_string(static_cast<int>(constant)));
+    const double cost = 1;
+    const Point expected = solved_in_memory(both, loss, cost, constant);
+    const Streamed found = solved_from_disk(both.streamed(loss, cost, constant), 80, threads);
+    const Certificate& certificate = found.certified.certificate;
+    EXPECT_EQ(found.solution.ended, Ended::converged);
+    EXPECT_LE(found.solution.rows_in_memory, 120u);
+    EXPECT_NEAR(certificate.primal, expected.primal, 1e-12 * expected.primal);
+    EXPECT_NEAR(certificate.dual, expected.primal, 1e-12 * expected.primal);
+    EXPECT_LE(certificate.kkt, 1e-10);
+    EXPECT_LE(certificate.equality_residual, 1e-10);
+    std::vector<double> w = found.certified.point;
+    if (constant != Constant::none) {
+      EXPECT_NEAR(w.back(), expected.b, 1e-11);
+      w.pop_back();
+    }
+    EXPECT_LE(largest_difference(w, expected.w), 1e-12 * largest_of(expected.w));
+  };
+  for (const Constant constant : {Constant::free, Constant::penalised, Constant::none}) {
+    compare(classes, Hinge{}, constant);
+    compare(numbers, EpsilonInsensitive{0.1, 1, 2}, constant);
+  }
+  compare(numbers, Pinball{0.3}, Constant::free);
+  compare(classes, SquaredHinge{}, Constant::free);
+  compare(classes, Logistic{}, Constant::penalised);
+  compare(numbers, SquaredEpsilonInsensitive{0.1}, Constant::free);
+  compare(numbers, Squared{}, Constant::none);
+}
+
+TEST(Streamed, WeightsAreCosts) {
+  Dataset data = made::classification(600, 4, made::Storage::sparse, 3);
+  Rng rng(1);
+  for (std::size_t i = 0; i < data.rows(); ++i) data.weight.push_back(rng.uniform(0.1, 3));
+  const Both both(std::move(data));
+  const Point expected = solved_in_memory(both, Hinge{}, 2, Constant::free);
+  const Streamed found =
+      solved_from_disk(both.streamed(Hinge{}, 2, Constant::free), 160, Threads(1));
+  EXPECT_NEAR(found.certified.certificate.primal, expected.primal, 1e-12 * expected.primal);
+}
+
+// A sixth of these rows is zero and stands on one corner: more than may be taken into memory.
+TEST(Streamed, TooManyRowsAtACorner) {
+  const Both both(made::classification(600, 4, made::Storage::sparse, 3));
+  const Point expected = solved_in_memory(both, Hinge{}, 2, Constant::penalised);
+  const Streamed found =
+      solved_from_disk(both.streamed(Hinge{}, 2, Constant::penalised), 10, Threads(1));
+  EXPECT_EQ(found.solution.ended, Ended::stalled);
+  EXPECT_GE(found.certified.certificate.primal, expected.primal * (1 - 1e-12));
+  EXPECT_LE(found.certified.certificate.primal, expected.primal * 1.25);
+  EXPECT_LE(found.certified.certificate.dual, expected.primal * (1 + 1e-12));
+}
+
+TEST(Streamed, SameBitsForAnyNumberOfThreads) {
+  const Both both(made::classification(1500, 6, made::Storage::dense_floats, 5));
+  const StreamedProblem problem = both.streamed(Hinge{}, 1, Constant::free);
+  const Streamed one = solved_from_disk(problem, 80, Threads(1));
+  for (const int count : {2, 5}) {
+    const Streamed several = solved_from_disk(problem, 80, Threads(count));
+    EXPECT_EQ(one.certified.point, several.certified.point);
+    EXPECT_EQ(one.solution.iterations, several.solution.iterations);
+    EXPECT_EQ(one.certified.certificate.primal, several.certified.certificate.primal);
+  }
+}
+
+// Whatever the variables are, the certificate is that of the same ones in memory.
+TEST(Streamed, CertificateOfAnyVariables) {
+  const Both both(made::classification(500, 4, made::Storage::dense_floats, 8));
+  const Threads threads(2);
+  Rng rng(9);
+  std::vector<double> a(500);
+  for (double& value : a) value = rng.uniform();
+  for (const Constant constant : {Constant::free, Constant::penalised}) {
+    const DualQp qp = both.in_memory(Hinge{}, 1, constant);
+    Solution solution;
+    solution.a = a;
+    const Certified expected = certify(qp, solution, Precision::exact, threads);
+    const double bias = constant == Constant::free ? expected.solution.lambda[0] : 0;
+    const StreamedCertified found = certify(
+        both.streamed(Hinge{}, 1, constant),
+        [&](const RowChunk& chunk) {
+          return std::vector<double>(
+              a.begin() + static_cast<std::ptrdiff_t>(chunk.first_row),
+              a.begin() + static_cast<std::ptrdiff_t>(chunk.first_row + chunk.rows));
+        },
+        bias, threads);
+    const Certificate& have = found.certificate;
+    const Certificate& want = expected.certificate;
+    EXPECT_NEAR(have.primal, want.primal, 1e-10 * want.primal);
+    EXPECT_NEAR(have.dual, want.dual, 1e-10 * std::abs(want.dual));
+    EXPECT_NEAR(have.gap, want.gap, 1e-10 * want.gap);
+    EXPECT_NEAR(have.kkt, want.kkt, 1e-10 * want.kkt);
+    EXPECT_NEAR(have.equality_residual, want.equality_residual, 1e-10);
+    EXPECT_EQ(have.bound_residual, want.bound_residual);
+  }
+}
+
+// Stopped wherever it is, it has an answer whose certificate is honest.
+TEST(Streamed, LimitsLeaveAnAnswer) {
+  const Both both(made::classification(1500, 5, made::Storage::dense_floats, 6));
+  const StreamedProblem problem = both.streamed(Hinge{}, 1, Constant::penalised);
+  const Threads threads(1);
+  const double optimum = solved_in_memory(both, Hinge{}, 1, Constant::penalised).primal;
+  for (const std::size_t passes : {1, 2, 4}) {
+    StreamedInteriorPoint options;
+    options.stop.kkt = options.stop.relative_gap = 1e-10;
+    options.stop.iterations = passes;
+    options.working_rows = 50;
+    const StreamedSolution solution = run(problem, options, {threads, {}, {}});
+    EXPECT_EQ(solution.ended, Ended::iteration_limit);
+    const StreamedCertified certified = certify(
+        problem,
+        [&](const RowChunk& chunk) { return variables_of(problem, solution.position, chunk); },
+        solution.bias, threads);
+    EXPECT_GE(certified.certificate.primal, optimum * (1 - 1e-12));
+    EXPECT_LE(certified.certificate.dual, optimum * (1 + 1e-12));
+    EXPECT_EQ(certified.certificate.bound_residual, 0);
+  }
+  StreamedInteriorPoint options;
+  options.stop.seconds = 0;
+  EXPECT_EQ(run(problem, options, {threads, {}, {}}).ended, Ended::time_limit);
+}
+
+}  // namespace
+}  // namespace maxmargin
