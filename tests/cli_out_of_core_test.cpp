@@ -66,8 +66,9 @@ TEST_F(CliOutOfCore, SaysWhyNot) {
 
 // What does not fit goes to disk unless that would not fit either: then memory is tried.
 TEST_F(CliOutOfCore, WithTooLittleForTheDiskItStaysInMemory) {
-  write("d", two_classes(200, 0.4));
-  const json object = train({"-o", "m", "--memory", "1K"});
+  // The file is larger than what may be taken, and that is less than passes over the disk need.
+  write("d", two_classes(200, 0.4) + "# " + std::string(2'000'000, '-') + "\n");
+  const json object = train({"-o", "m", "--memory", "1M"});
   EXPECT_EQ(object["ended"], "converged");
   EXPECT_EQ(object.count("disk"), 0u);
 }

@@ -80,7 +80,7 @@ void RowFile::open(const std::string& folder) {
   if (!direct_) descriptor_ = ::open(folder.c_str(), plain, 0600);
   if (descriptor_ < 0) {
     // A file system without O_TMPFILE: a name, for a moment.
-    std::string name = folder + "/maxmargin-XXXXXX";
+    std::string name = folder + "/maxmargin-" + std::string(6, 'X');
     descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
     if (descriptor_ >= 0) ::unlink(name.c_str());
   }

@@ -8,7 +8,8 @@
 
 // Which of the instruction sets that code was compiled for this processor has. Highway keeps these
 // functions in a library of its own, which measures the processor's clock for 3 ms whenever a
-// program starts: longer than a small problem takes. Nothing else of that library is used.
+// program starts: longer than a small problem takes. Nothing else of that library is
+// used.
 
 namespace hwy {
 namespace {
@@ -81,5 +82,8 @@ ChosenTarget& GetChosenTarget() {
   static ChosenTarget chosen;
   return chosen;
 }
+
+/// Where Highway's headers, in builds with sanitizers, find one of their own conditions broken.
+void Abort(const char*, int, const char*, ...) { __builtin_trap(); }
 
 }  // namespace hwy

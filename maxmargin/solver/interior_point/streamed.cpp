@@ -135,7 +135,8 @@ class Follower {
   /// The answer is X'beta and not w: what lies between them counts with the gap.
   void keep(const Newton& pass) {
     const double amiss = std::sqrt(product(pass.gradient, pass.gradient)) * pass.longest;
-    const double rest = std::abs(pass.primal - pass.dual) + outline_.widths * amiss;
+    // Without corners the gap is soon all rounding, and only what is amiss still tells.
+    const double rest = std::abs(pass.primal - pass.dual) + std::max(outline_.widths, 1.0) * amiss;
     if (!best_.point.empty() && !(rest < best_rest_)) return;
     best_rest_ = rest;
     best_.point = point_;
