@@ -23,9 +23,9 @@ struct SolversArguments {
 /// Losses of each task, in the order of the lists.
 using Losses = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
-Losses losses_with(const std::vector<Formulation>& formulations, Bias bias) {
+Losses losses_with(const std::vector<AcceptedForm>& formulations, Bias bias) {
   Losses tasks;
-  for (const Formulation& each : formulations) {
+  for (const AcceptedForm& each : formulations) {
     if (each.bias != bias) continue;
     const std::string task(name_of(each.task));
     if (tasks.empty() || tasks.back().first != task) tasks.push_back({task, {}});
@@ -36,7 +36,7 @@ Losses losses_with(const std::vector<Formulation>& formulations, Bias bias) {
 
 /// "svc (hinge, squared-hinge), nu-svc, svr": losses are named where not all of the task's are
 /// taken.
-std::string show_losses(const std::vector<Formulation>& taken, Bias bias) {
+std::string show_losses(const std::vector<AcceptedForm>& taken, Bias bias) {
   const Losses all = losses_with(formulations(), bias);
   std::vector<std::string> shown;
   for (const auto& [task, losses] : losses_with(taken, bias)) {
@@ -46,8 +46,8 @@ std::string show_losses(const std::vector<Formulation>& taken, Bias bias) {
   return fmt::format("{}", fmt::join(shown, ", "));
 }
 
-bool has_bias(const std::vector<Formulation>& list, Bias bias) {
-  return std::ranges::any_of(list, [&](const Formulation& each) { return each.bias == bias; });
+bool has_bias(const std::vector<AcceptedForm>& list, Bias bias) {
+  return std::ranges::any_of(list, [&](const AcceptedForm& each) { return each.bias == bias; });
 }
 
 std::string show_kernels(const Acceptance& acceptance) {
@@ -64,9 +64,9 @@ std::string_view show_rows(const Acceptance& acceptance) {
   return has_bias(acceptance.formulations, Bias::unpenalised) ? "that of the bias" : "none";
 }
 
-Json formulations_json(const std::vector<Formulation>& list) {
+Json formulations_json(const std::vector<AcceptedForm>& list) {
   Json array = Json::array();
-  for (const Formulation& each : list) {
+  for (const AcceptedForm& each : list) {
     Json one{{"task", name_of(each.task)}};
     if (!each.loss.empty()) one["loss"] = each.loss;
     one["bias"] = to_string(each.bias);

@@ -1,6 +1,7 @@
 // Habits that a reader of the code, or a program that uses the library, relies on.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <regex>
 
 #include "tests/source_tree.hpp"
@@ -44,6 +45,20 @@ TEST(Hygiene, HeadersAreGuarded) {
       if (shown(path).ends_with("-inl.hpp")) continue;
       EXPECT_EQ(lines(path).at(0), "#pragma once") << shown(path);
     }
+}
+
+// Two types of one name, each in a file that does not see the other, share their functions in the
+// program: the linker takes either's.
+TEST(Hygiene, ANameBelongsToOneType) {
+  const std::regex definition("^(?:struct|class|enum class) (\\w+)[^;]*\\{");
+  std::map<std::string, std::string> seen;
+  for (const fs::path& path : files("maxmargin", {".hpp"}))
+    for (const std::string& line : lines(path))
+      if (std::smatch match; std::regex_search(line, match, definition)) {
+        const auto [first, is_new] = seen.emplace(match[1].str(), shown(path));
+        EXPECT_TRUE(is_new || first->second == shown(path))
+            << match[1].str() << " in " << first->second << " and " << shown(path);
+      }
 }
 
 TEST(Hygiene, NothingIsLeftForLater) {

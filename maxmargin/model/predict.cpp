@@ -254,7 +254,7 @@ std::vector<double> Predictor::decision_values(const Rows& rows, const Threads& 
   return values_of(rows, packed_->functions->values(rows, threads), threads, precision);
 }
 
-std::vector<double> Predictor::decision_values(const PreparedRows& rows, const Threads& threads,
+std::vector<double> Predictor::decision_values(const RowsToPredict& rows, const Threads& threads,
                                                Precision precision) const {
   return values_of(rows.x, rows.functions, threads, precision);
 }
@@ -342,11 +342,11 @@ void Predictor::evaluate(const Rows& rows, std::span<const double> functions, st
   }
 }
 
-PreparedRows Predictor::prepared(const Rows& rows) const { return prepared(rows, Threads(1)); }
+RowsToPredict Predictor::prepared(const Rows& rows) const { return prepared(rows, Threads(1)); }
 
-PreparedRows Predictor::prepared(const Rows& rows, const Threads& threads,
-                                 std::size_t first_row) const {
-  PreparedRows result;
+RowsToPredict Predictor::prepared(const Rows& rows, const Threads& threads,
+                                  std::size_t first_row) const {
+  RowsToPredict result;
   const ParametricFunctions* functions = packed_->functions.get();
   if (functions != nullptr) result.functions = functions->values(rows, threads, first_row);
   if (rows.sparse() && rows.columns > model_.features && model_.scaling.factor.empty() &&

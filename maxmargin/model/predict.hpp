@@ -9,7 +9,7 @@
 namespace maxmargin {
 
 /// Rows as the machines of a model see them.
-struct PreparedRows {
+struct RowsToPredict {
   Features x;
   std::vector<double> functions;  ///< as of ParametricFunctions::values, where there are any
 };
@@ -31,7 +31,7 @@ class Predictor {
   /// values.
   std::vector<double> decision_values(const Rows& rows, const Threads& threads,
                                       Precision precision = Precision::fast) const;
-  std::vector<double> decision_values(const PreparedRows& rows, const Threads& threads,
+  std::vector<double> decision_values(const RowsToPredict& rows, const Threads& threads,
                                       Precision precision = Precision::fast) const;
 
   /// What is predicted from the decision values of one row: the class number, the regression value,
@@ -46,9 +46,9 @@ class Predictor {
   /// Features that the model does not know: sparse rows keep them where there is no scaling, since
   /// they count in a distance; otherwise they must be zero, else Error. Sparse rows may have fewer
   /// (the others are zero), dense ones may not. The model's functions see the rows as given.
-  PreparedRows prepared(const Rows& rows) const;
+  RowsToPredict prepared(const Rows& rows) const;
   /// Should a function have no value, the first row is called `first_row` + 1.
-  PreparedRows prepared(const Rows& rows, const Threads& threads, std::size_t first_row = 0) const;
+  RowsToPredict prepared(const Rows& rows, const Threads& threads, std::size_t first_row = 0) const;
 
   /// Whether rows can do without prepared().
   bool takes_as_it_is(const Rows& rows) const;

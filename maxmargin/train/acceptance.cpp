@@ -10,7 +10,7 @@
 namespace maxmargin {
 namespace {
 
-void add_biases(Task task, const std::string& loss, std::vector<Formulation>& list) {
+void add_biases(Task task, const std::string& loss, std::vector<AcceptedForm>& list) {
   std::visit(
       [&](auto chosen) {
         if constexpr (requires { chosen.bias; }) {
@@ -34,7 +34,7 @@ Dataset four_rows() {
   return data;
 }
 
-DualQp small_problem(const Formulation& formulation, const Kernel& kernel) {
+DualQp small_problem(const AcceptedForm& formulation, const Kernel& kernel) {
   Dataset data = four_rows();
   const Subproblems problems = subproblems(data, formulation.task);
   Examples examples;
@@ -56,8 +56,8 @@ DualQp with_another_row(DualQp qp) {
 
 }  // namespace
 
-std::vector<Formulation> formulations() {
-  std::vector<Formulation> list;
+std::vector<AcceptedForm> formulations() {
+  std::vector<AcceptedForm> list;
   for_each_component<Task>([&](auto task) {
     if constexpr (requires { task.loss; }) {
       for (const auto& [loss, name] : Named<decltype(task.loss)>::values) {
@@ -73,7 +73,7 @@ std::vector<Formulation> formulations() {
 
 Acceptance acceptance_of(const Solver& solver) {
   Acceptance acceptance;
-  for (Formulation& each : formulations()) {
+  for (AcceptedForm& each : formulations()) {
     const DualQp qp = small_problem(each, Linear{});
     if (!refusal(with_another_row(qp), solver)) acceptance.any_rows = true;
     if (refusal(qp, solver)) continue;

@@ -9,21 +9,21 @@
 namespace maxmargin {
 
 /// A task with one of its losses and one of its kinds of bias.
-struct Formulation {
+struct AcceptedForm {
   Task task;
   std::string loss;  ///< empty: the task has only one
   Bias bias = Bias::unpenalised;
 };
 
 /// Every combination that the lists of tasks, losses and biases allow.
-std::vector<Formulation> formulations();
+std::vector<AcceptedForm> formulations();
 
 /// What a solver takes. Found by asking it about a small problem of each formulation, so that it
 /// cannot differ from what the solver does.
 struct Acceptance {
-  std::vector<Formulation> formulations;
-  std::vector<Formulation> indefinite;  ///< those of them that kernels of this kind may have too
-  bool any_rows = false;                ///< equality rows with any entries, any number of them
+  std::vector<AcceptedForm> formulations;
+  std::vector<AcceptedForm> indefinite;  ///< those of them that kernels of this kind may have too
+  bool any_rows = false;                 ///< equality rows with any entries, any number of them
 };
 Acceptance acceptance_of(const Solver& solver);
 

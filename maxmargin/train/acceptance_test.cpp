@@ -9,13 +9,13 @@ namespace {
 
 bool accepts(const Acceptance& acceptance, std::string_view task, std::string_view loss,
              Bias bias) {
-  return std::ranges::any_of(acceptance.formulations, [&](const Formulation& each) {
+  return std::ranges::any_of(acceptance.formulations, [&](const AcceptedForm& each) {
     return name_of(each.task) == task && each.loss == loss && each.bias == bias;
   });
 }
 
 TEST(Acceptance, FormulationsAreThoseOfTheLists) {
-  const std::vector<Formulation> all = formulations();
+  const std::vector<AcceptedForm> all = formulations();
   std::size_t expected = 0;
   for_each_component<Task>([&](const auto& task) {
     std::size_t losses = 1, biases = 1;

@@ -35,7 +35,7 @@ class Judge {
     for (std::size_t begin = 0; begin < rows.size(); begin += rows_at_a_time) {
       const std::span<const Index> some(rows.data() + begin,
                                         std::min(rows_at_a_time, rows.size() - begin));
-      PreparedRows held_out;
+      RowsToPredict held_out;
       held_out.x = all.sparse() ? Features::sparse(all.columns) : Features::dense(all.columns);
       held_out.x.append(all, some);
       for (const Index row : some)

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "maxmargin/problem/dual_qp.hpp"
-#include "maxmargin/solver/smo/coupling.hpp"
+#include "maxmargin/solver/smo/coupled_rows.hpp"
 
 namespace maxmargin {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "maxmargin/solver/run.hpp"
-#include "maxmargin/solver/smo/coupling.hpp"
+#include "maxmargin/solver/smo/coupled_rows.hpp"
 
 namespace maxmargin {
 

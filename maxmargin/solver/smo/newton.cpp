@@ -21,7 +21,7 @@ constexpr double assembling_cost = 3;
 class FreeProblem {
  public:
   /// `K`: their kernel values, row by row.
-  FreeProblem(const Active& active, const Coupling& coupling, std::span<const Index> free,
+  FreeProblem(const Active& active, const CoupledRows& coupling, std::span<const Index> free,
               std::vector<float> K, const Threads& threads)
       : active_(active),
         coupling_(coupling),
@@ -177,7 +177,7 @@ class FreeProblem {
   }
 
   const Active& active_;
-  const Coupling& coupling_;
+  const CoupledRows& coupling_;
   std::vector<Index> free_;
   const Threads& threads_;
   Factor factor_;
@@ -199,8 +199,8 @@ NewtonMove moved(FreeProblem problem, int most_steps) {
 
 }  // namespace
 
-NewtonMove newton_move(const Active& active, const Coupling& coupling, std::span<const Index> free,
-                       int most_steps, const Threads& threads) {
+NewtonMove newton_move(const Active& active, const CoupledRows& coupling,
+                       std::span<const Index> free, int most_steps, const Threads& threads) {
   const std::size_t size = free.size();
   std::vector<Index> points, all;
   for (const Index v : free) {
@@ -223,7 +223,7 @@ NewtonMove newton_move(const Active& set, const SetKernel& values, std::span<con
   K.reserve(free.size() * free.size());
   for (const Index v : free)
     for (const Index w : free) K.push_back(values.row(v)[w]);
-  const Coupling none;
+  const CoupledRows none;
   return moved(FreeProblem(set, none, free, std::move(K), threads), most_steps);
 }
 

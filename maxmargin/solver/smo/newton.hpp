@@ -24,8 +24,8 @@ struct NewtonMove {
 /// Close to the optimum the free variables no longer change, and one such step is as good as any
 /// number of pairs. O(free^3) for each step; no move if the free variables share points or their
 /// matrix is not definite.
-NewtonMove newton_move(const Active& active, const Coupling& coupling, std::span<const Index> free,
-                       int most_steps, const Threads& threads);
+NewtonMove newton_move(const Active& active, const CoupledRows& coupling,
+                       std::span<const Index> free, int most_steps, const Threads& threads);
 
 /// The same within a working set, whose kernel values are given.
 NewtonMove newton_move(const Active& set, const SetKernel& K, std::span<const Index> free,

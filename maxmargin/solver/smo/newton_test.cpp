@@ -65,7 +65,7 @@ TEST_P(Newton, MinimisesOverTheFreeVariables) {
     const Judged before = judged(active, active.f);
     std::vector<Index> free;
     for (Index v = 0; v < 60; ++v) free.push_back(v);
-    const NewtonMove move = newton_move(active, Coupling(), free, 60, threads);
+    const NewtonMove move = newton_move(active, CoupledRows(), free, 60, threads);
     ASSERT_FALSE(move.variables.empty());
     EXPECT_TRUE(move.whole);
     for (std::size_t k = 0; k < move.variables.size(); ++k)
@@ -98,7 +98,7 @@ TEST(NewtonMove, LeavesSharedPointsAlone) {
   made.qp.row[1] = 0;
   const Active active(made.qp, sort_rows(made.qp), made.a);
   const std::vector<Index> free{0, 1, 2};
-  EXPECT_TRUE(newton_move(active, Coupling(), free, 3, Threads(1)).variables.empty());
+  EXPECT_TRUE(newton_move(active, CoupledRows(), free, 3, Threads(1)).variables.empty());
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ constexpr std::size_t rows_per_task = 64;
 
 }  // namespace
 
-const SetKernel& SetValues::fill(const Active& active, const Coupling& coupling,
+const SetKernel& SetValues::fill(const Active& active, const CoupledRows& coupling,
                                  std::span<const Index> set, const RowCache& cache,
                                  const Threads& threads) {
   std::vector<Index> points;  // in increasing order, without repetition
@@ -65,7 +65,7 @@ void SetValues::spread(const Active& active, std::span<const Index> set,
   });
 }
 
-void SetValues::add(const Coupling& coupling, const Active& active, std::span<const Index> set,
+void SetValues::add(const CoupledRows& coupling, const Active& active, std::span<const Index> set,
                     const Threads& threads) {
   threads.split(set.size(), rows_per_task, [&](std::size_t begin, std::size_t end) {
     for (std::size_t k = begin; k < end; ++k)

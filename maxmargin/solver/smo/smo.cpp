@@ -531,7 +531,7 @@ class Outer {
   const Run& run_;
   Stopwatch clock_;
   RowKinds kinds_;
-  Coupling coupling_;
+  CoupledRows coupling_;
   Active active_;
   std::size_t largest_set_, least_set_;
   std::size_t set_size_;

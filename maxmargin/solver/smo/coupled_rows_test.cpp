@@ -1,4 +1,4 @@
-#include "maxmargin/solver/smo/coupling.hpp"
+#include "maxmargin/solver/smo/coupled_rows.hpp"
 
 #include <gtest/gtest.h>
 
@@ -61,7 +61,7 @@ Certified solved(const DualQp& qp, int threads = 1) {
   return solve(qp, options, Threads(threads));
 }
 
-TEST(Coupling, AnyNumberOfRowsGivesTheOptimumOfADenseReference) {
+TEST(CoupledRows, AnyNumberOfRowsGivesTheOptimumOfADenseReference) {
   for (const Form form : {Form::classes, Form::tube, Form::nu})
     for (std::size_t functions = 1; functions <= 4; ++functions)
       for (const double cost : {0.05, 1.0, 5.0}) {
@@ -79,7 +79,7 @@ TEST(Coupling, AnyNumberOfRowsGivesTheOptimumOfADenseReference) {
       }
 }
 
-TEST(Coupling, LargerProblemsConvergeToTheSameBitsWithAnyThreads) {
+TEST(CoupledRows, LargerProblemsConvergeToTheSameBitsWithAnyThreads) {
   const DualQp qp = machine(Form::classes, 1200, 3, 10);
   const Certified one = solved(qp, 1), two = solved(qp, 2);
   EXPECT_EQ(one.solution.ended, Ended::converged);
@@ -88,7 +88,7 @@ TEST(Coupling, LargerProblemsConvergeToTheSameBitsWithAnyThreads) {
   EXPECT_EQ(one.solution.lambda, two.solution.lambda);
 }
 
-TEST(Coupling, LimitsLeaveAPointThatKeepsTheRows) {
+TEST(CoupledRows, LimitsLeaveAPointThatKeepsTheRows) {
   const DualQp qp = machine(Form::tube, 400, 3, 100);
   Smo options;
   options.stop.iterations = 50;
@@ -99,7 +99,7 @@ TEST(Coupling, LimitsLeaveAPointThatKeepsTheRows) {
 }
 
 // Each row can be kept by itself: the last two by one point each, and not by the same.
-TEST(Coupling, RowsThatCannotBeKeptStall) {
+TEST(CoupledRows, RowsThatCannotBeKeptStall) {
   DualQp qp = machine(Form::classes, 20, 2, 1);
   for (const std::size_t r : {1u, 2u})
     for (std::size_t v = 0; v < qp.size(); ++v)
@@ -107,7 +107,7 @@ TEST(Coupling, RowsThatCannotBeKeptStall) {
   EXPECT_EQ(solved(qp).solution.ended, Ended::stalled);
 }
 
-TEST(Coupling, TellsPairRowsFromCoupledOnes) {
+TEST(CoupledRows, TellsPairRowsFromCoupledOnes) {
   DualQp qp = machine(Form::nu, 12, 2, 1);
   const RowKinds kinds = sort_rows(qp);
   EXPECT_EQ(kinds.pair, (std::vector<std::size_t>{0, 1}));
@@ -118,11 +118,11 @@ TEST(Coupling, TellsPairRowsFromCoupledOnes) {
   EXPECT_TRUE(sort_rows(qp).refusal.has_value());
 }
 
-TEST(Coupling, MultipliersOfTheRowsAsGiven) {
+TEST(CoupledRows, MultipliersOfTheRowsAsGiven) {
   // By the residual of one variable: mu = penalty r, spread over the rows that B is made of.
   const DualQp qp = machine(Form::classes, 15, 3, 1);
   const RowKinds kinds = sort_rows(qp);
-  Coupling coupling(qp, kinds);
+  CoupledRows coupling(qp, kinds);
   std::vector<double> beta(qp.size(), 0.0);
   beta[4] = 0.3;
   coupling.measure(beta);

@@ -1,4 +1,4 @@
-#include "maxmargin/solver/smo/coupling.hpp"
+#include "maxmargin/solver/smo/coupled_rows.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -103,7 +103,7 @@ RowKinds sort_rows(const DualQp& qp) {
   return kinds;
 }
 
-Coupling::Coupling(const DualQp& qp, const RowKinds& kinds) : rows_(kinds.coupled.size()) {
+CoupledRows::CoupledRows(const DualQp& qp, const RowKinds& kinds) : rows_(kinds.coupled.size()) {
   if (rows_ == 0) return;
   const Orthogonal all(qp, kinds);
   const std::size_t first = kinds.pair.size();
@@ -122,35 +122,35 @@ Coupling::Coupling(const DualQp& qp, const RowKinds& kinds) : rows_(kinds.couple
   least_penalty_ = penalty_ = first_penalty * (mean > 0 ? mean : 1);
 }
 
-void Coupling::measure(std::span<const double> beta) {
+void CoupledRows::measure(std::span<const double> beta) {
   for (std::size_t r = 0; r < rows_; ++r) residual_[r] = -right_side_[r];
   for (std::size_t v = 0; v < beta.size(); ++v) move(v, beta[v]);
 }
 
-void Coupling::move(std::size_t variable, double change) {
+void CoupledRows::move(std::size_t variable, double change) {
   for (std::size_t r = 0; r < rows_; ++r) residual_[r] += entries(variable)[r] * change;
 }
 
-double Coupling::largest_residual() const {
+double CoupledRows::largest_residual() const {
   double largest = 0;
   for (const double value : residual_) largest = std::max(largest, std::abs(value));
   return largest;
 }
 
-double Coupling::kernel(std::size_t v, std::size_t w) const {
+double CoupledRows::kernel(std::size_t v, std::size_t w) const {
   double sum = 0;
   for (std::size_t r = 0; r < rows_; ++r) sum += entries(v)[r] * entries(w)[r];
   return penalty_ * sum;
 }
 
-double Coupling::slope(std::size_t variable) const {
+double CoupledRows::slope(std::size_t variable) const {
   double sum = 0;
   for (std::size_t r = 0; r < rows_; ++r)
     sum += (mu_[r] + penalty_ * residual_[r]) * entries(variable)[r];
   return sum;
 }
 
-void Coupling::update() {
+void CoupledRows::update() {
   for (std::size_t r = 0; r < rows_; ++r) mu_[r] += penalty_ * residual_[r];
   const double size = largest_residual();
   watch(size);
@@ -158,12 +158,12 @@ void Coupling::update() {
   last_size_ = size;
 }
 
-void Coupling::shift(std::span<const double> step) {
+void CoupledRows::shift(std::span<const double> step) {
   watch(largest_residual());
   for (std::size_t r = 0; r < rows_; ++r) mu_[r] += penalty_ * residual_[r] + step[r];
 }
 
-void Coupling::start_from(const RowKinds& kinds, std::span<const double> lambda) {
+void CoupledRows::start_from(const RowKinds& kinds, std::span<const double> lambda) {
   // A row of B is made of its own row of the problem and of rows before it.
   const std::size_t all = kinds.pair.size() + kinds.coupled.size();
   for (std::size_t r = rows_; r-- > 0;) {
@@ -175,15 +175,15 @@ void Coupling::start_from(const RowKinds& kinds, std::span<const double> lambda)
   }
 }
 
-void Coupling::watch(double size) {
+void CoupledRows::watch(double size) {
   idle_ = size < 0.9 * least_size_ ? 0 : idle_ + 1;
   least_size_ = std::min(least_size_, size);
 }
 
-bool Coupling::is_stuck() const { return idle_ > most_idle_updates; }
+bool CoupledRows::is_stuck() const { return idle_ > most_idle_updates; }
 
-std::vector<double> Coupling::multipliers(const RowKinds& kinds,
-                                          std::span<const double> pair) const {
+std::vector<double> CoupledRows::multipliers(const RowKinds& kinds,
+                                             std::span<const double> pair) const {
   const std::size_t all = kinds.pair.size() + kinds.coupled.size();
   std::vector<double> lambda(all, 0.0);
   for (std::size_t g = 0; g < kinds.pair.size(); ++g)

@@ -27,10 +27,10 @@ RowKinds sort_rows(const DualQp& qp);
 /// with entries of size 1. To minimise it for one mu after another, mu += penalty r, is the
 /// proximal point method on the coefficients of the unpenalised functions. It converges for every
 /// penalty, the faster the larger it is.
-class Coupling {
+class CoupledRows {
  public:
-  Coupling() = default;
-  Coupling(const DualQp& qp, const RowKinds& kinds);
+  CoupledRows() = default;
+  CoupledRows(const DualQp& qp, const RowKinds& kinds);
 
   bool empty() const { return rows_ == 0; }
   std::size_t rows() const { return rows_; }
