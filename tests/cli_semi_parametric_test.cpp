@@ -72,8 +72,9 @@ TEST_F(CliSemiParametric, ColumnsAndClassesAndFolds) {
   const Finished trained = run({"train", "d.csv", "-o", "m", "--gamma", "1", "--parametric-column",
                                 "width", "--scale", "--json"});
   ASSERT_EQ(trained.code, 0) << trained.err;
-  ASSERT_EQ(trained.json()["machines"].size(), 3u);
-  for (const json& machine : trained.json()["machines"]) {
+  const json machines = trained.json()["machines"];
+  ASSERT_EQ(machines.size(), 3u);
+  for (const json& machine : machines) {
     EXPECT_EQ(machine["functions"][0]["kind"], "column");
     EXPECT_EQ(machine["functions"][0]["function"], "width");
   }

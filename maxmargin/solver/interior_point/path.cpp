@@ -50,7 +50,9 @@ void Path::start() {
     const double width = block.upper - block.lower;
     if (has_lower(v) && has_upper(v)) {
       const double margin = std::min(width / 2, reach);
-      a_[v] = std::clamp(0.0, block.lower + margin, block.upper - margin);
+      // Half of the width from either side: not the same place, after rounding.
+      const double low = block.lower + margin, high = std::max(low, block.upper - margin);
+      a_[v] = std::clamp(0.0, low, high);
     } else {
       a_[v] = std::clamp(0.0, block.lower + reach, block.upper - reach);
     }

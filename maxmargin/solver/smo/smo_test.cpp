@@ -111,6 +111,7 @@ TEST(Smo, SaysWhatItCannotTake) {
   qp.A[0][3] *= 2;
   EXPECT_TRUE(refuses(qp, Smo{}).has_value());
   qp.A.emplace_back(qp.A[0]);
+  qp.d.push_back(0);
   EXPECT_TRUE(refuses(qp, Smo{}).has_value());
   EXPECT_THROW(solved(qp, Smo{}), Error);
 }
