@@ -227,13 +227,18 @@ TEST(ModelFile, EveryChangedByteIsRefused) {
 
 // With a checksum made to fit, a change may give another model, but a consistent one, or an Error.
 TEST(ModelFile, SignedDamageGivesAModelOrAnError) {
+#ifdef MAXMARGIN_SANITIZED
+  constexpr std::size_t trials = 400;  // the fuzz target goes on with it
+#else
+  constexpr std::size_t trials = 2000;
+#endif
   Rng rng(5);
   std::size_t loaded = 0;
   for (const Storage storage : sample::all_storage) {
     Model whole = sample::classifier(DistanceRbf{}, 3, Multiclass::one_vs_one, storage);
     if (storage == Storage::dense_float) sample::calibrate(whole);
     const std::string bytes = to_bytes(whole);
-    for (int trial = 0; trial < 2000; ++trial) {
+    for (std::size_t trial = 0; trial < trials; ++trial) {
       std::string changed = bytes;
       for (std::uint64_t n = rng.below(3) + 1; n > 0; --n) {
         char& at = changed[rng.below(changed.size())];
@@ -250,7 +255,7 @@ TEST(ModelFile, SignedDamageGivesAModelOrAnError) {
       }
     }
   }
-  EXPECT_GT(loaded, 100u);
+  EXPECT_GT(loaded, trials / 20);
 }
 
 TEST(ModelFile, RandomBytesAreRefused) {
