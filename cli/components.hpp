@@ -153,7 +153,7 @@ class ComponentOptions {
       } else {
         app.add_option_function<std::string>(
                each.option, [&each](const std::string& text) { each.given = text; }, help)
-            ->type_name(each.placeholder)
+            ->type_name(each.value_name)
             ->take_last()
             ->group(group);
       }
@@ -214,7 +214,7 @@ class ComponentOptions {
 
  private:
   struct Declared {
-    std::string name, option, placeholder;
+    std::string name, option, value_name;
     bool is_flag = false;
     std::string flag_means;
     std::string preset;                                        ///< default, as shown in the help
@@ -235,8 +235,8 @@ class ComponentOptions {
     auto known = std::ranges::find(declared_, field.name, &Declared::name);
     if (known == declared_.end()) {
       Declared fresh;
-      fresh.name = fresh.placeholder = std::string(field.name);
-      std::ranges::transform(fresh.placeholder, fresh.placeholder.begin(),
+      fresh.name = fresh.value_name = std::string(field.name);
+      std::ranges::transform(fresh.value_name, fresh.value_name.begin(),
                              [](unsigned char letter) { return std::toupper(letter); });
       fresh.option = option_name(field, value);
       fresh.preset = show_field(value);

@@ -177,25 +177,14 @@ Model model_of(const SpilledData& data, const Subproblems& problems, const Train
 }
 
 void add_to(Trained& trained, const Part& part, bool first) {
-  const Certificate& one = part.machine.certificate;
-  Certificate& sum = trained.certificate;
-  trained.iterations += part.machine.iterations;
+  const Machine& machine = part.machine;
+  trained.iterations += machine.iterations;
   trained.certify_seconds += part.certify_seconds;
-  trained.ended = first ? part.machine.ended : worse(trained.ended, part.machine.ended);
-  if (first) {
-    sum = one;
-    return;
-  }
-  sum.primal += one.primal;
-  sum.dual += one.dual;
-  sum.gap += one.gap;
-  sum.best_primal += one.best_primal;
-  sum.best_dual += one.best_dual;
-  sum.relative_gap = std::max(sum.relative_gap, one.relative_gap);
-  sum.kkt = std::max(sum.kkt, one.kkt);
-  sum.equality_residual = std::max(sum.equality_residual, one.equality_residual);
-  sum.bound_residual = std::max(sum.bound_residual, one.bound_residual);
-  sum.rounding = std::max(sum.rounding, one.rounding);
+  trained.ended = first ? machine.ended : worse(trained.ended, machine.ended);
+  if (first)
+    trained.certificate = machine.certificate;
+  else
+    maxmargin::add_to(trained.certificate, machine.certificate);
 }
 
 std::optional<std::string> refuses_task(const Task& task) {

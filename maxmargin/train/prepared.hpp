@@ -29,6 +29,9 @@ Trained train(const Prepared& prepared, const Subproblems& problems, const Train
 /// What a model remembers of how it was trained.
 std::vector<std::pair<std::string, std::string>> options_of(const TrainOptions& options);
 
+/// The certificate of several machines: their objectives and gaps summed, the worst of the rest.
+void add_to(Certificate& sum, const Certificate& part);
+
 /// The one of two endings that promises less.
 Ended worse(Ended x, Ended y);
 

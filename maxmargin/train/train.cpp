@@ -12,7 +12,6 @@
 #include "maxmargin/train/machines.hpp"
 
 namespace maxmargin {
-namespace {
 
 void add_to(Certificate& sum, const Certificate& part) {
   sum.primal += part.primal;
@@ -27,8 +26,6 @@ void add_to(Certificate& sum, const Certificate& part) {
   sum.rounding = std::max(sum.rounding, part.rounding);
   sum.mercer = sum.mercer && part.mercer;
 }
-
-}  // namespace
 
 std::vector<std::pair<std::string, std::string>> options_of(const TrainOptions& options) {
   std::vector<std::pair<std::string, std::string>> list;
