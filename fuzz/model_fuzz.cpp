@@ -35,7 +35,7 @@ void predict_one(const Model& model, const Threads& threads) {
     std::vector<Index> features;
     for (std::size_t j = 0; j < some; ++j) features.push_back(static_cast<Index>(j));
     row.append(features, std::vector<double>(some, 0.5));
-    const PreparedRows prepared = predictor.prepared(row);
+    const auto prepared = predictor.prepared(row);
     const std::vector<double> f = predictor.decision_values(prepared, threads);
     const double predicted = predictor.predict(f);
     if (model.calibration.none()) return;
