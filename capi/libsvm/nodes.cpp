@@ -7,6 +7,8 @@
 #include <new>
 #include <string>
 
+#include "capi/libsvm/kernel_values.hpp"
+
 namespace maxmargin::capi {
 namespace {
 
@@ -72,62 +74,6 @@ void own_nodes(const LibsvmModel& from, svm_model& to) {
     else
       rows.for_each(k, [&](Index feature, double value) { put(static_cast<int>(feature), value); });
     put(-1, 0);
-  }
-}
-
-double dot(const svm_node* x, const svm_node* z) {
-  double sum = 0;
-  while (x->index != -1 && z->index != -1) {
-    if (x->index == z->index)
-      sum += (x++)->value * (z++)->value;
-    else if (x->index > z->index)
-      ++z;
-    else
-      ++x;
-  }
-  return sum;
-}
-
-double squared_distance(const svm_node* x, const svm_node* z) {
-  double sum = 0;
-  const auto add = [&](double difference) { sum += difference * difference; };
-  while (x->index != -1 && z->index != -1) {
-    if (x->index == z->index)
-      add((x++)->value - (z++)->value);
-    else if (x->index > z->index)
-      add((z++)->value);
-    else
-      add((x++)->value);
-  }
-  for (; x->index != -1; ++x) add(x->value);
-  for (; z->index != -1; ++z) add(z->value);
-  return sum;
-}
-
-double kernel_value(const svm_parameter& param, const svm_node* x, const svm_node* support) {
-  switch (param.kernel_type) {
-    case LINEAR:
-      return dot(x, support);
-    case POLY:
-      return Power{param.gamma, param.coef0, param.degree}(dot(x, support));
-    case RBF:
-      return std::exp(-param.gamma * squared_distance(x, support));
-    case SIGMOID:
-      return std::tanh(param.gamma * dot(x, support) + param.coef0);
-    default:
-      return 0;
-  }
-}
-
-/// The values of a row that stand at the numbers of the support vectors.
-void look_up(const svm_model& model, const svm_node* x, std::vector<double>& values) {
-  const svm_node* end = x;
-  while (end->index != -1) ++end;
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    const auto number = static_cast<int>(model.SV[k]->value);
-    const svm_node* found = std::lower_bound(
-        x, end, number, [](const svm_node& node, int index) { return node.index < index; });
-    values[k] = found != end && found->index == number ? found->value : 0;
   }
 }
 
@@ -276,11 +222,7 @@ svm_model* make_model(const LibsvmModel& from, const svm_parameter& param,
 void decision_values(const svm_model& model, const svm_node* x, double* values) {
   require_consistent(model);
   std::vector<double> kernel(static_cast<std::size_t>(model.l));
-  if (model.param.kernel_type == PRECOMPUTED)
-    look_up(model, x, kernel);
-  else
-    for (std::size_t k = 0; k < kernel.size(); ++k)
-      kernel[k] = kernel_value(model.param, x, model.SV[k]);
+  kernel_values(model, x, kernel);
   const auto sum = [&](const double* coefficients, std::size_t begin, std::size_t count) {
     double total = 0;
     for (std::size_t k = begin; k < begin + count; ++k) total += coefficients[k] * kernel[k];

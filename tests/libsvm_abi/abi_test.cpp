@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <thread>
 #include <vector>
@@ -129,6 +130,66 @@ TEST_F(LibsvmAbi, EveryTypeAndKernelTrainsSavesAndLoads) {
       svm_free_and_destroy_model(&model);
       EXPECT_EQ(model, nullptr);
     }
+}
+
+/// K(x, z) by the definition.
+double kernel_by_definition(const svm_parameter& param, const std::vector<svm_node>& x,
+                            const std::vector<svm_node>& z) {
+  std::map<int, std::pair<long double, long double>> at;
+  for (const svm_node& node : x) at[node.index].first = node.value;
+  for (const svm_node& node : z) at[node.index].second = node.value;
+  at.erase(-1);
+  long double dot = 0, distance = 0;
+  for (const auto& [index, pair] : at) {
+    dot += pair.first * pair.second;
+    distance += (pair.first - pair.second) * (pair.first - pair.second);
+  }
+  const auto inner = static_cast<double>(param.gamma * dot + param.coef0);
+  switch (param.kernel_type) {
+    case LINEAR:
+      return static_cast<double>(dot);
+    case POLY:
+      return std::pow(inner, param.degree);
+    case RBF:
+      return static_cast<double>(std::exp(-param.gamma * distance));
+    default:
+      return std::tanh(inner);
+  }
+}
+
+TEST_F(LibsvmAbi, DecisionValuesKeepTheirDigits) {
+  // Large values that are equal, or almost; zeros that are written down; indices far away; nothing.
+  std::vector<std::vector<svm_node>> rows{
+      {{1, 1}, {4, -0.5}, {9, 2}, {-1, 0}},
+      {{1, 1e6}, {2, 0.25}, {-1, 0}},
+      {{1, 1e6}, {3, 0.5}, {-1, 0}},
+      {{1, 1e6 + 0.5}, {2, 0}, {5, 1e-3}, {-1, 0}},
+      {{0, 2}, {4, 0.5}, {2000000, 1}, {-1, 0}},
+      {{7, 0.1}, {2000001, -1}, {2147483647, 0.5}, {-1, 0}},
+      {{-1, 0}},
+  };
+  std::vector<svm_node*> x;
+  for (auto& row : rows) x.push_back(row.data());
+  for (int kernel = LINEAR; kernel <= SIGMOID; ++kernel) {
+    svm_model model{};
+    model.param = defaults(EPSILON_SVR, kernel);
+    model.param.coef0 = 0.3;
+    model.param.degree = 2;
+    model.nr_class = 2;
+    model.l = 1;
+    double coefficient = 1, rho = 0;
+    double* columns[] = {&coefficient};
+    model.sv_coef = columns;
+    model.rho = &rho;
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      model.SV = &x[k];
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        const double expected = kernel_by_definition(model.param, rows[i], rows[k]);
+        EXPECT_NEAR(svm_predict(&model, x[i]), expected, 1e-10 * std::abs(expected))
+            << "kernel " << kernel << ", rows " << i << " and " << k;
+      }
+    }
+  }
 }
 
 TEST_F(LibsvmAbi, ATrainedModelPointsIntoTheCallersRows) {
