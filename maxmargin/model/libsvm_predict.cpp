@@ -66,10 +66,14 @@ Features LibsvmPredictor::matrix_rows(const Rows& rows) const {
 
 std::vector<double> LibsvmPredictor::decision_values(const Rows& rows,
                                                      const Threads& threads) const {
-  if (!predictor_) return {};
   const bool only_decide = model_.type != LibsvmType::epsilon_svr &&
                            model_.type != LibsvmType::nu_svr && model_.prob_a.empty();
-  const Precision precision = only_decide ? Precision::fast : Precision::exact;
+  return decision_values(rows, threads, only_decide ? Precision::fast : Precision::exact);
+}
+
+std::vector<double> LibsvmPredictor::decision_values(const Rows& rows, const Threads& threads,
+                                                     Precision precision) const {
+  if (!predictor_) return {};
   std::vector<double> f;
   if (std::holds_alternative<Precomputed>(model_.kernel))
     f = predictor_->decision_values(matrix_rows(rows), threads, precision);
@@ -84,30 +88,30 @@ std::vector<double> LibsvmPredictor::decision_values(const Rows& rows,
   return values;
 }
 
-double LibsvmPredictor::predict(std::span<const double> values) const {
-  if (model_.type == LibsvmType::one_class) return values[0] > 0 ? 1 : -1;
-  if (model_.labels.empty()) return values[0];
-  std::vector<int> votes(model_.labels.size(), 0);
+double libsvm_predicted(const LibsvmModel& model, std::span<const double> values) {
+  if (model.type == LibsvmType::one_class) return values[0] > 0 ? 1 : -1;
+  if (model.labels.empty()) return values[0];
+  std::vector<int> votes(model.labels.size(), 0);
   std::size_t pair = 0;
   for (std::size_t i = 0; i < votes.size(); ++i)
     for (std::size_t j = i + 1; j < votes.size(); ++j) ++votes[values[pair++] > 0 ? i : j];
-  return model_.labels[static_cast<std::size_t>(std::ranges::max_element(votes) - votes.begin())];
+  return model.labels[static_cast<std::size_t>(std::ranges::max_element(votes) - votes.begin())];
 }
 
-std::vector<double> LibsvmPredictor::probabilities(std::span<const double> values) const {
-  if (model_.type == LibsvmType::one_class) {
+std::vector<double> libsvm_probabilities(const LibsvmModel& model, std::span<const double> values) {
+  if (model.type == LibsvmType::one_class) {
     DensityMarks marks{};
-    std::ranges::copy_n(model_.marks.begin(), marks.size(), marks.begin());
+    std::ranges::copy_n(model.marks.begin(), marks.size(), marks.begin());
     const double normal = libsvm_density(marks, values[0]);
     return {normal, 1 - normal};
   }
-  return libsvm_probabilities(values, model_.prob_a, model_.prob_b, model_.labels.size());
+  return libsvm_probabilities(values, model.prob_a, model.prob_b, model.labels.size());
 }
 
-double LibsvmPredictor::likeliest(std::span<const double> values) const {
-  if (!predicts_classes(model_.type)) return predict(values);
-  const std::vector<double> p = probabilities(values);
-  return model_.labels[static_cast<std::size_t>(std::ranges::max_element(p) - p.begin())];
+double libsvm_likeliest(const LibsvmModel& model, std::span<const double> values) {
+  if (!predicts_classes(model.type)) return libsvm_predicted(model, values);
+  const std::vector<double> p = libsvm_probabilities(model, values);
+  return model.labels[static_cast<std::size_t>(std::ranges::max_element(p) - p.begin())];
 }
 
 std::vector<double> libsvm_probabilities(std::span<const double> values,

@@ -9,6 +9,12 @@
 
 namespace maxmargin {
 
+/// What a model makes of the decision values of a row, see LibsvmPredictor.
+double libsvm_predicted(const LibsvmModel& model, std::span<const double> decision_values);
+std::vector<double> libsvm_probabilities(const LibsvmModel& model,
+                                         std::span<const double> decision_values);
+double libsvm_likeliest(const LibsvmModel& model, std::span<const double> decision_values);
+
 /// Predicts as LIBSVM does: decision values in the order of its pairs, votes without regard to
 /// margins. Rows have the features of LIBSVM's files.
 class LibsvmPredictor {
@@ -21,16 +27,24 @@ class LibsvmPredictor {
   /// values[row * pairs() + pair]. Unless they only decide between classes they are exact, so that
   /// they have the digits of LIBSVM's.
   std::vector<double> decision_values(const Rows& rows, const Threads& threads) const;
+  std::vector<double> decision_values(const Rows& rows, const Threads& threads,
+                                      Precision precision) const;
 
   /// The label that most pairs vote for, the first of them in LIBSVM's order of classes; the value
   /// of a regression; +1 or -1 of one-class.
-  double predict(std::span<const double> decision_values) const;
+  double predict(std::span<const double> decision_values) const {
+    return libsvm_predicted(model_, decision_values);
+  }
 
   /// The probability of each class, in LIBSVM's order; that of "normal" and of "novel" for
   /// one-class. The model has what they are made of.
-  std::vector<double> probabilities(std::span<const double> decision_values) const;
+  std::vector<double> probabilities(std::span<const double> decision_values) const {
+    return libsvm_probabilities(model_, decision_values);
+  }
   /// The label with the largest of them, which need not be that of predict(): LIBSVM's -b 1.
-  double likeliest(std::span<const double> decision_values) const;
+  double likeliest(std::span<const double> decision_values) const {
+    return libsvm_likeliest(model_, decision_values);
+  }
 
  private:
   struct Place {

@@ -36,6 +36,11 @@ class Quadratic {
   virtual void among(std::span<const Index> points, std::span<const Index> which,
                      std::span<float* const> out, const Threads& threads) const;
 
+  /// A whole row that stays in memory as long as the matrix does, or null.
+  virtual const float* kept_row(Index) const { return nullptr; }
+  /// Computes these rows and keeps them, as many as there is room for; or does nothing.
+  virtual void keep(std::span<const Index>, const Threads&) const {}
+
   /// Rows whose values are exp(-rate s) of whole numbers s < 256 can be had as these numbers: a
   /// quarter of the memory. Null if they are not of this kind.
   virtual const ByteDecay* codes() const { return nullptr; }

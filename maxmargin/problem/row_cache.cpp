@@ -44,10 +44,14 @@ void RowCache::add(std::span<const Index> points, std::span<const double> coeffi
   ++now_;
   std::vector<Index> held, passing, missing;
   std::vector<double> held_coefficients, passing_coefficients;
+  for (std::size_t k = 0; k < points.size(); ++k)
+    if (wishes.keep[k] && !holds(points[k])) missing.push_back(points[k]);
+  K_->keep(missing, threads);
+  missing.clear();
   for (std::size_t k = 0; k < points.size(); ++k) {
     const Index point = points[k];
     const bool is_held = holds(point);
-    if (is_held) used_at_[slot_of_[point]] = now_;
+    if (slot_of_[point] != none) used_at_[slot_of_[point]] = now_;
     if (!is_held && wishes.keep[k]) missing.push_back(point);
     if (is_held || wishes.keep[k]) {
       held.push_back(point);
@@ -70,7 +74,7 @@ void RowCache::add(std::span<const Index> points, std::span<const double> coeffi
   K_->add_product(passing, passing_coefficients, f, threads);
   computed_ += passing.size();
   for (std::size_t k = 0; k < points.size(); ++k)
-    if (!wishes.keep[k] && holds(points[k]))
+    if (!wishes.keep[k] && slot_of_[points[k]] != none)
       free_.push_back(std::exchange(slot_of_[points[k]], none));
 }
 
@@ -81,18 +85,17 @@ void RowCache::add_held(std::span<const Index> points, std::span<const double> c
   threads.split(f.size(), columns_per_task, [&](std::size_t begin, std::size_t end) {
     std::vector<const Cell*> rows(points.size());
     for (std::size_t k = 0; k < points.size(); ++k)
-      rows[k] = reinterpret_cast<const Cell*>(slot(slot_of_[points[k]])) + begin;
+      rows[k] = reinterpret_cast<const Cell*>(row(points[k])) + begin;
     adding(std::span<const Cell* const>(rows), coefficients, end - begin, f.data() + begin);
   });
 }
 
 void RowCache::pick(Index point, std::span<const Index> columns, float* out) const {
-  const std::byte* row = slot(slot_of_[point]);
   if (const ByteDecay* codes = K_->codes()) {
-    const auto* cells = reinterpret_cast<const std::uint8_t*>(row);
+    const auto* cells = reinterpret_cast<const std::uint8_t*>(row(point));
     for (std::size_t i = 0; i < columns.size(); ++i) out[i] = codes->value(cells[columns[i]]);
   } else {
-    const auto* cells = reinterpret_cast<const float*>(row);
+    const auto* cells = reinterpret_cast<const float*>(row(point));
     for (std::size_t i = 0; i < columns.size(); ++i) out[i] = cells[columns[i]];
   }
 }
@@ -150,7 +153,7 @@ void RowCache::restrict_to(std::shared_ptr<const Quadratic> K, std::span<const I
   std::vector<std::uint32_t> new_slot_of(points.size(), none);
   std::vector<std::pair<std::uint32_t, Index>> kept;  // slot, new number
   for (std::size_t i = 0; i < points.size(); ++i)
-    if (holds(points[i])) kept.emplace_back(slot_of_[points[i]], static_cast<Index>(i));
+    if (slot_of_[points[i]] != none) kept.emplace_back(slot_of_[points[i]], static_cast<Index>(i));
   std::sort(kept.begin(), kept.end());
   // First every row within its own slot, side by side; then all move to the front.
   threads.split(kept.size(), 16, [&](std::size_t begin, std::size_t end) {

@@ -12,8 +12,8 @@
 namespace maxmargin {
 
 /// Rows of a Quadratic kept in one arena of a fixed number of bytes: as floats, or as codes of one
-/// byte where there are such. Rows that have to go are the longest unused ones, those marked as
-/// precious last.
+/// byte where there are such. Rows that the Quadratic keeps itself are read there. Rows that have
+/// to go are the longest unused ones, those marked as precious last.
 class RowCache {
  public:
   /// Room for at least `least_rows` rows, whatever the budget.
@@ -31,7 +31,9 @@ class RowCache {
   void add(std::span<const Index> points, std::span<const double> coefficients,
            const Wishes& wishes, std::span<double> f, const Threads& threads);
 
-  bool holds(Index point) const { return slot_of_[point] != none; }
+  bool holds(Index point) const {
+    return slot_of_[point] != none || K_->kept_row(point) != nullptr;
+  }
   /// out[i] = K(point, columns[i]) from a row that is held.
   void pick(Index point, std::span<const Index> columns, float* out) const;
 
@@ -53,6 +55,11 @@ class RowCache {
   std::size_t room() const;
   std::byte* slot(std::size_t number) { return arena_.data() + number * length_; }
   const std::byte* slot(std::size_t number) const { return arena_.data() + number * length_; }
+  /// Of a row that is held.
+  const std::byte* row(Index point) const {
+    if (slot_of_[point] != none) return slot(slot_of_[point]);
+    return reinterpret_cast<const std::byte*>(K_->kept_row(point));
+  }
   void make_room(std::size_t missing, const std::vector<bool>& precious);
   void compute(std::span<const Index> points, const Threads& threads);
   template <class Cell, class Adding>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <memory>
@@ -24,6 +25,12 @@ class SegmentStore {
   const float* find(std::size_t row, std::size_t begin, std::size_t count) const;
   /// Keeps a copy if there is room and nothing is kept for this row yet.
   void add(std::size_t row, std::size_t begin, std::size_t count, const float* values);
+  /// The same with the values themselves.
+  void add(std::size_t row, std::size_t begin, std::size_t count, std::unique_ptr<float[]> values);
+  /// How many values there is room for.
+  std::size_t room() const {
+    return (bytes_ - std::min<std::size_t>(bytes_, used_)) / sizeof(float);
+  }
 
  private:
   struct Segment {

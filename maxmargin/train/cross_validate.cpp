@@ -196,31 +196,32 @@ bool is_cancelled(std::span<const TrainedMachine> machines) {
 
 OutOfFold judge_out_of_fold(const Prepared& prepared, const Folds& folds,
                             const TrainOptions& options, const Threads& threads,
-                            const Observer& observer, std::vector<TrainedMachine> whole) {
+                            const Observer& observer, const Retrainer* retrainer) {
   OutOfFold result;
   Judge judge(prepared, folds, result);
   const Stopwatch clock;
-  const bool shares = Retrainer::takes(prepared, options, static_cast<std::size_t>(folds.count));
-  const int before = shares && whole.empty() ? 1 : 0, steps = folds.count + before;
-  std::optional<Retrainer> retrainer;
-  if (shares)
-    retrainer.emplace(prepared, options, std::move(whole), threads,
-                      in_steps(observer, 0, steps, clock));
-  if (retrainer && is_cancelled(retrainer->whole())) result.ended = Ended::cancelled;
+  const bool trains = retrainer == nullptr &&
+                      Retrainer::takes(prepared, options, static_cast<std::size_t>(folds.count));
+  const int before = trains ? 1 : 0, steps = folds.count + before;
+  std::optional<Retrainer> own;
+  if (trains)
+    retrainer = &own.emplace(prepared, options, threads, in_steps(observer, 0, steps, clock));
+  if (retrainer != nullptr && is_cancelled(retrainer->whole())) result.ended = Ended::cancelled;
   for (int fold = 0; fold < folds.count && result.ended != Ended::cancelled; ++fold) {
     std::vector<bool> left_out(folds.of_row.size());
     for (std::size_t i = 0; i < left_out.size(); ++i) left_out[i] = folds.holds(fold, i);
     TrainOptions limited = options;
     limited.stop.seconds = std::max(0.0, options.stop.seconds - clock.seconds());
     const Observer watching = in_steps(observer, before + fold, steps, clock);
-    const Retrained rest = retrainer ? retrainer->without(left_out, limited, threads, watching)
-                                     : train_afresh(prepared, left_out, limited, threads, watching);
+    const Retrained rest = retrainer != nullptr
+                               ? retrainer->without(left_out, limited, threads, watching)
+                               : train_afresh(prepared, left_out, limited, threads, watching);
     result.ended = worse(result.ended, rest.ended);
     result.iterations += rest.iterations;
     if (rest.machines.empty())
       judge.judge_alike(fold);
-    else if (retrainer && prepared.problems.list.size() == 1)
-      judge.take(fold, retrainer->values(rest));
+    else if (retrainer != nullptr && prepared.problems.list.size() == 1)
+      judge.take(fold, retrainer->values(rest, 0));
     else
       judge.judge(fold,
                   put_together(prepared, rest.problems, options, rest.machines, threads).model,

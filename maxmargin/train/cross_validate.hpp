@@ -17,11 +17,11 @@ struct OutOfFold {
   Ended ended = Ended::converged;  ///< the worst
   std::uint64_t iterations = 0;    ///< summed
 };
-/// `whole`: the machines of all rows with their solutions, where they are there. The machines of
-/// the folds start from them (see retrain.hpp): five folds cost about as much as two trainings.
+/// `retrainer`: of all rows, where it is there already. The machines of the folds start from its
+/// own (see retrain.hpp): five folds cost about as much as two trainings.
 OutOfFold judge_out_of_fold(const Prepared& prepared, const Folds& folds,
                             const TrainOptions& options, const Threads& threads,
-                            const Observer& observer = {}, std::vector<TrainedMachine> whole = {});
+                            const Observer& observer = {}, const Retrainer* retrainer = nullptr);
 
 /// How well the predictions fit, every row counting with its weight.
 struct CrossValidated {

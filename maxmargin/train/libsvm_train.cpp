@@ -97,37 +97,12 @@ class Trainer {
   }
 
   /// All of svm_train. The serial numbers of a precomputed kernel are those of the rows, from 0.
-  LibsvmModel train_on(std::span<const Index> rows, const Retrained* from = nullptr) {
-    const std::vector<int> classes = classes_of_rows(rows);
-    if (of_classes_ && classes.size() == 1) return only(classes[0]);
-    Dots dots(run_, rows.size());
-    Observer observer;
-    if (run_.print && classes.size() <= 2)
-      observer = [&](const Progress& progress) { return dots.tell(progress); };
-    const Retrained machines = machines_of(rows, observer, from);
-    const std::vector<Calibrated> calibrated =
-        calibrate_pairs(classes, rows_of(classes, rows), machines);
-    const double noise = noise_of(rows, machines);
-    Trained trained = together(machines);
-    if (trained.ended != Ended::converged) warn_of_ending(trained);
-    LibsvmModel model = in_form(trained.model, classes);
-    for (const Calibrated& pair : calibrated) {
-      model.prob_a.push_back(pair.sigmoid.slope);
-      model.prob_b.push_back(pair.sigmoid.offset);
-    }
-    if (wants_noise()) model.prob_a = {noise};
-    if (parameters_.probability == 1 && parameters_.type() == LibsvmType::one_class)
-      mark_density(rows, model);
-    if (run_.print)
-      run_.print(report(trained.model, model, machines.problems, calibrated, dots.printed()));
-    return model;
-  }
+  LibsvmModel train_on(std::span<const Index> rows) { return train_from(nullptr, rows).model; }
 
   /// Trains the machines of all rows, from which those of folds start.
   void expect_folds(std::size_t count) {
     if (!retrainer_ && Retrainer::takes(prepared_, options_, count))
-      retrainer_.emplace(prepared_, options_, std::vector<TrainedMachine>{}, run_.threads,
-                         Observer{});
+      retrainer_.emplace(prepared_, options_, run_.threads, Observer{});
   }
 
   /// All of svm_cross_validation; the result has the order of `rows`.
@@ -140,8 +115,7 @@ class Trainer {
             : shuffled_folds(std::move(all), folds, run_.random);
     std::vector<double> of_row(y_.size(), 0.0);
     for (std::size_t fold = 0; fold < parts.count(); ++fold) {
-      const LibsvmModel model = train_on(parts.rest(fold), from);
-      predict(model, parts.held_out(fold), of_row);
+      predict(train_from(from, parts.rest(fold)), parts.held_out(fold), of_row);
     }
     std::vector<double> result;
     for (const Index row : rows) result.push_back(of_row[row]);
@@ -162,6 +136,37 @@ class Trainer {
     PlattSigmoid sigmoid;
     std::string printed;
   };
+
+  struct Fitted {
+    LibsvmModel model;
+    Retrained machines;  ///< that it was made of; none where there is only one class
+  };
+
+  Fitted train_from(const Retrained* from, std::span<const Index> rows) {
+    const std::vector<int> classes = classes_of_rows(rows);
+    if (of_classes_ && classes.size() == 1) return {only(classes[0]), {}};
+    Dots dots(run_, rows.size());
+    Observer observer;
+    if (run_.print && classes.size() <= 2)
+      observer = [&](const Progress& progress) { return dots.tell(progress); };
+    Retrained machines = machines_of(rows, observer, from);
+    const std::vector<Calibrated> calibrated =
+        calibrate_pairs(classes, rows_of(classes, rows), machines);
+    const double noise = noise_of(rows, machines);
+    Trained trained = together(machines);
+    if (trained.ended != Ended::converged) warn_of_ending(trained);
+    LibsvmModel model = in_form(trained.model, classes);
+    for (const Calibrated& pair : calibrated) {
+      model.prob_a.push_back(pair.sigmoid.slope);
+      model.prob_b.push_back(pair.sigmoid.offset);
+    }
+    if (wants_noise()) model.prob_a = {noise};
+    if (parameters_.probability == 1 && parameters_.type() == LibsvmType::one_class)
+      mark_density(rows, model);
+    if (run_.print)
+      run_.print(report(trained.model, model, machines.problems, calibrated, dots.printed()));
+    return {std::move(model), std::move(machines)};
+  }
 
   std::vector<int> classes_of_rows(std::span<const Index> rows) const {
     if (!of_classes_) return {};
@@ -320,15 +325,14 @@ class Trainer {
           f[row] = rest.empty() ? 0 : firsts == 0 ? -1 : 1;
         continue;
       }
-      const Retrained machines = machines_of(rest, {}, &from);
+      Retrained machines = machines_of(rest, {}, &from);
       Trained trained = together(machines);
       const std::vector<int> order{first, second};
-      const LibsvmModel model = in_form(trained.model, order);
+      LibsvmModel model = in_form(trained.model, order);
       if (run_.print) result.printed += report(trained.model, model, machines.problems, {}, 0);
-      const LibsvmPredictor predictor(model);
       const auto held_out = folds.held_out(fold);
       const std::vector<double> values =
-          predictor.decision_values(chosen_rows(held_out), run_.threads);
+          values_at({std::move(model), std::move(machines)}, held_out);
       for (std::size_t k = 0; k < held_out.size(); ++k) f[held_out[k]] = values[k];
     }
     std::vector<double> values, targets;
@@ -378,17 +382,39 @@ class Trainer {
     return chosen;
   }
 
-  void predict(const LibsvmModel& model, std::span<const Index> rows,
+  /// The decision values of all pairs, row by row. Where there is one machine, it has its f at the
+  /// rows that were left out, too.
+  std::vector<double> values_at(const Fitted& fitted, std::span<const Index> rows) const {
+    const LibsvmModel& model = fitted.model;
+    if (!retrainer_ || model.rho.size() > 1)
+      return LibsvmPredictor(model).decision_values(chosen_rows(rows), run_.threads,
+                                                    Precision::fast);
+    const Subproblem& problem = prepared_.problems.list[fitted.machines.number[0]];
+    const std::vector<double> f = retrainer_->values(fitted.machines, 0);
+    const bool is_turned = of_classes_ && model.labels[0] != label_of(problem.positive);
+    std::vector<double> of_row(y_.size(), 0.0), values;
+    for (std::size_t k = 0; k < f.size(); ++k)
+      of_row[problem.examples[k].row] = is_turned ? -f[k] : f[k];
+    for (const Index row : rows) values.push_back(of_row[row]);
+    return values;
+  }
+  int label_of(int number) const {
+    return std::stoi(prepared_.problems.classes[static_cast<std::size_t>(number)]);
+  }
+
+  void predict(const Fitted& fitted, std::span<const Index> rows,
                std::vector<double>& of_row) const {
+    const LibsvmModel& model = fitted.model;
     if (model.labels.size() == 1) {
       for (const Index row : rows) of_row[row] = model.labels[0];
       return;
     }
-    const LibsvmPredictor predictor(model);
-    const std::vector<double> values = predictor.decision_values(chosen_rows(rows), run_.threads);
+    const std::vector<double> values = values_at(fitted, rows);
+    const std::size_t pairs = model.rho.size();
     for (std::size_t k = 0; k < rows.size(); ++k) {
-      const auto f = std::span(values).subspan(k * predictor.pairs(), predictor.pairs());
-      of_row[rows[k]] = model.prob_b.empty() ? predictor.predict(f) : predictor.likeliest(f);
+      const auto f = std::span(values).subspan(k * pairs, pairs);
+      of_row[rows[k]] =
+          model.prob_b.empty() ? libsvm_predicted(model, f) : libsvm_likeliest(model, f);
     }
   }
 

@@ -22,13 +22,9 @@ double sum_of_coefficients(const DualQp& qp, std::span<const double> a) {
   return sum;
 }
 
-namespace {
-
-TrainedMachine train_one(const Examples& data, const Subproblem& problem,
+TrainedMachine train_one(const Examples& data, const Formulated& formulated,
                          const TrainOptions& options, std::size_t memory, std::size_t number,
                          Audience& audience, const Threads& threads) {
-  const Formulated formulated =
-      formulate(data, problem.examples, problem.loss, options.kernel, problem.bias);
   const Choice choice =
       chosen_solver(formulated.qp, audience.rest_of(options.stop), options, memory);
   if (options.chosen) options.chosen(choice);
@@ -49,8 +45,6 @@ TrainedMachine train_one(const Examples& data, const Subproblem& problem,
   audience.finished(number);
   return part;
 }
-
-}  // namespace
 
 std::size_t memory_for(const TrainOptions& options) {
   return options.memory_bytes > 0 ? options.memory_bytes : available_memory_bytes() / 2;
@@ -83,17 +77,18 @@ void for_each_machine(const Examples& data, const Subproblems& problems,
 }
 
 std::vector<TrainedMachine> train_machines(const Examples& data, const Subproblems& problems,
-                                           const TrainOptions& options, Keep keep,
-                                           const Threads& threads, const Observer& observer) {
+                                           const TrainOptions& options, const Threads& threads,
+                                           const Observer& observer) {
   for (const Subproblem& problem : problems.list)
     check_functions(data.functions, problem.examples, problem.loss, problem.bias);
   Audience audience(observer, problems.list.size());
   std::vector<TrainedMachine> trained(problems.list.size());
   for_each_machine(data, problems, options, threads,
                    [&](std::size_t k, std::size_t memory, const Threads& crew) {
-                     trained[k] =
-                         train_one(data, problems.list[k], options, memory, k, audience, crew);
-                     if (keep == Keep::solution) return;
+                     const Subproblem& problem = problems.list[k];
+                     const Formulated formulated = formulate(data, problem.examples, problem.loss,
+                                                             options.kernel, problem.bias);
+                     trained[k] = train_one(data, formulated, options, memory, k, audience, crew);
                      trained[k].certified.f = {};
                      trained[k].certified.solution.a = {};
                    });

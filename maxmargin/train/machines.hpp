@@ -77,11 +77,15 @@ void for_each_machine(const Examples& data, const Subproblems& problems,
                       const TrainOptions& options, const Threads& threads,
                       const std::function<void(std::size_t, std::size_t, const Threads&)>& work);
 
-/// Whether machines keep their variables and f, from which machines of fewer rows can start.
-enum class Keep { coefficients, solution };
+/// Trains the machine of a problem, with its variables and its f.
+TrainedMachine train_one(const Examples& data, const Formulated& formulated,
+                         const TrainOptions& options, std::size_t memory, std::size_t number,
+                         Audience& audience, const Threads& threads);
+
+/// Trains all machines; their variables and f are not kept.
 std::vector<TrainedMachine> train_machines(const Examples& data, const Subproblems& problems,
-                                           const TrainOptions& options, Keep keep,
-                                           const Threads& threads, const Observer& observer);
+                                           const TrainOptions& options, const Threads& threads,
+                                           const Observer& observer);
 
 /// The bias of a machine that penalises it.
 double sum_of_coefficients(const DualQp& qp, std::span<const double> a);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "maxmargin/problem/feasible.hpp"
+#include "maxmargin/problem/kept_rows.hpp"
 #include "maxmargin/solver/solve_from.hpp"
 
 namespace maxmargin {
@@ -50,6 +51,16 @@ Machine without_support(const Subproblem& problem, const Certified& certified) {
   return machine;
 }
 
+/// Of the memory, for kernel rows that are kept from one fold to the next.
+std::size_t kept_part(const TrainOptions& options) { return memory_for(options) / 4; }
+
+/// What is left of the memory of one of the machines that are trained at a time.
+std::size_t memory_beside_kept(std::size_t memory, const TrainOptions& options, const Threads& crew,
+                               const Threads& all) {
+  const auto at_a_time = static_cast<std::size_t>(all.count() / crew.count());
+  return memory - std::min(memory, kept_part(options) / at_a_time);
+}
+
 void sum_up(Retrained& retrained) {
   for (std::size_t k = 0; k < retrained.machines.size(); ++k) {
     const Certified& certified = retrained.machines[k].certified;
@@ -67,8 +78,7 @@ Retrained train_afresh(const Prepared& prepared, const std::vector<bool>& left_o
   Retrained result;
   result.problems = without(prepared.problems, left_out);
   result.number = numbers_of(result.problems, prepared.problems);
-  result.machines = train_machines(prepared.examples, result.problems, options, Keep::coefficients,
-                                   threads, observer);
+  result.machines = train_machines(prepared.examples, result.problems, options, threads, observer);
   sum_up(result);
   return result;
 }
@@ -88,15 +98,27 @@ bool Retrainer::takes(const Prepared& prepared, const TrainOptions& options, std
       chosen_solver(whole.qp, options.stop, options, memory_for(options)).solver);
 }
 
-Retrainer::Retrainer(const Prepared& prepared, const TrainOptions& options,
-                     std::vector<TrainedMachine> whole, const Threads& threads,
+Retrainer::Retrainer(const Prepared& prepared, const TrainOptions& options, const Threads& threads,
                      const Observer& observer)
-    : prepared_(prepared), whole_(std::move(whole)) {
-  if (whole_.empty())
-    whole_ = train_machines(prepared.examples, prepared.problems, options, Keep::solution, threads,
-                            observer);
-  if (prepared.problems.list.size() == 1)
-    only_ = formulated(prepared, prepared.problems.list[0], options.kernel);
+    : prepared_(prepared),
+      all_(prepared.problems.list.size()),
+      whole_(prepared.problems.list.size()) {
+  Audience audience(observer, whole_.size());
+  double examples = 0;
+  for (const Subproblem& problem : prepared.problems.list)
+    examples += static_cast<double>(problem.examples.size());
+  for_each_machine(prepared.examples, prepared.problems, options, threads,
+                   [&](std::size_t k, std::size_t memory, const Threads& crew) {
+                     const Subproblem& problem = prepared.problems.list[k];
+                     all_[k] = formulated(prepared, problem, options.kernel);
+                     const double share = static_cast<double>(problem.examples.size()) / examples;
+                     all_[k].qp.K = keep_rows(
+                         std::move(all_[k].qp.K),
+                         static_cast<std::size_t>(share * static_cast<double>(kept_part(options))));
+                     whole_[k] = train_one(prepared.examples, all_[k], options,
+                                           memory_beside_kept(memory, options, crew, threads), k,
+                                           audience, crew);
+                   });
 }
 
 TrainedMachine Retrainer::retrain(std::size_t number, const Certified& from,
@@ -104,10 +126,8 @@ TrainedMachine Retrainer::retrain(std::size_t number, const Certified& from,
                                   std::size_t memory, const Threads& threads, Audience& audience,
                                   std::size_t place) const {
   const Subproblem& problem = prepared_.problems.list[number];
-  const Formulated anew = only_ ? Formulated{} : formulated(prepared_, problem, options.kernel);
-  const Formulated& all = only_ ? *only_ : anew;
   const Formulated rest =
-      maxmargin::without(all, problem.examples, problem.loss, problem.bias, left_out);
+      maxmargin::without(all_[number], problem.examples, problem.loss, problem.bias, left_out);
   const DualQp& qp = rest.qp;
   const Solver solver = with_settings(options.settings ? *options.settings : Solver(Smo{}), qp,
                                       audience.rest_of(options.stop), memory);
@@ -150,26 +170,29 @@ Retrained Retrainer::without(const std::vector<bool>& left_out, const TrainOptio
                      result.machines[k] =
                          is_same ? machines[before]
                                  : retrain(number, machines[before].certified, left_out, options,
-                                           memory, crew, audience, k);
+                                           memory_beside_kept(memory, options, crew, threads), crew,
+                                           audience, k);
                      audience.finished(k);
                    });
   sum_up(result);
   return result;
 }
 
-std::vector<double> Retrainer::values(const Retrained& retrained) const {
-  const Subproblem& problem = prepared_.problems.list[0];
-  const Certified& certified = retrained.machines.at(0).certified;
+std::vector<double> Retrainer::values(const Retrained& retrained, std::size_t k) const {
+  const std::size_t number = retrained.number.at(k);
+  const Subproblem& problem = prepared_.problems.list[number];
+  const Formulated& all = all_[number];
+  const Certified& certified = retrained.machines[k].certified;
   const Machine machine = without_support(problem, certified);
   const bool divided = std::holds_alternative<NuMargin>(problem.loss) &&
                        machine.width > std::numeric_limits<double>::min();
   // K + 1 has the penalised bias in f already.
   const double bias = problem.bias == Bias::penalised ? 0 : machine.bias();
-  const std::size_t blocks = only_->shares.size() / problem.examples.size();
+  const std::size_t blocks = all.shares.size() / problem.examples.size();
   std::vector<double> values;
   values.reserve(problem.examples.size());
-  for (std::size_t k = 0; k < problem.examples.size(); ++k) {
-    const double f = certified.f[only_->qp.row[only_->shares[k * blocks].variable]];
+  for (std::size_t i = 0; i < problem.examples.size(); ++i) {
+    const double f = certified.f[all.qp.row[all.shares[i * blocks].variable]];
     values.push_back((divided ? f / machine.width : f) + bias);
   }
   return values;

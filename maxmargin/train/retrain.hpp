@@ -1,7 +1,5 @@
 #pragma once
 
-#include <optional>
-
 #include "maxmargin/train/machines.hpp"
 
 namespace maxmargin {
@@ -21,7 +19,8 @@ Retrained train_afresh(const Prepared& prepared, const std::vector<bool>& left_o
                        const Observer& observer);
 
 /// Trains the machines of a data set again and again without some of its rows, those of a fold. All
-/// of them share one kernel matrix over all rows. Each starts from the variables of the machine of
+/// of them share one kernel matrix over all rows, and rows of it that are expensive are computed
+/// once. Each starts from the variables of the machine of
 /// all rows and from its f, which must be mended only for what the rows that are left out had
 /// contributed; its certificate is no other than that of a machine trained afresh.
 class Retrainer {
@@ -31,10 +30,9 @@ class Retrainer {
   /// So they are where `folds` are so few that a start from all rows is no help.
   static bool takes(const Prepared& prepared, const TrainOptions& options, std::size_t folds);
 
-  /// `whole`: the machines of all rows, with their solutions; if empty, they are trained. Keeps a
-  /// reference to `prepared`.
-  Retrainer(const Prepared& prepared, const TrainOptions& options,
-            std::vector<TrainedMachine> whole, const Threads& threads, const Observer& observer);
+  /// Trains the machines of all rows. Keeps a reference to `prepared`.
+  Retrainer(const Prepared& prepared, const TrainOptions& options, const Threads& threads,
+            const Observer& observer);
 
   /// Without the rows that have `left_out[row]`, by these options, which may differ in limits.
   /// Starts from the machines of `from`, trained without fewer rows, in the place of those of all.
@@ -42,10 +40,10 @@ class Retrainer {
                     const Threads& threads, const Observer& observer,
                     const Retrained* from = nullptr) const;
 
-  /// Where the data set has one machine: f at all its examples, those left out too.
-  std::vector<double> values(const Retrained& retrained) const;
+  /// f of a machine (the k-th of `retrained`) at all examples of its problem, those left out too.
+  std::vector<double> values(const Retrained& retrained, std::size_t k) const;
 
-  /// The machines of all rows.
+  /// The machines of all rows, with their variables and f.
   const std::vector<TrainedMachine>& whole() const { return whole_; }
 
  private:
@@ -55,8 +53,8 @@ class Retrainer {
                          std::size_t place) const;
 
   const Prepared& prepared_;
+  std::vector<Formulated> all_;  ///< the problem of each machine, with all rows
   std::vector<TrainedMachine> whole_;
-  std::optional<Formulated> only_;  ///< of one machine; several are stated anew each time
 };
 
 }  // namespace maxmargin

@@ -94,7 +94,7 @@ TEST(Retrainer, FindsTheMachinesThatTrainingAfreshFinds) {
     const std::size_t rows = each.data.rows();
     const Prepared prepared = prepare(std::move(each.data), each.options, threads);
     ASSERT_TRUE(Retrainer::takes(prepared, each.options, 5));
-    const Retrainer retrainer(prepared, each.options, {}, threads, {});
+    const Retrainer retrainer(prepared, each.options, threads, {});
     const auto afresh = [&](const std::vector<bool>& left_out) {
       return train_afresh(prepared, left_out, each.options, threads, {});
     };
@@ -115,12 +115,12 @@ TEST(Retrainer, KnowsFAtTheRowsThatWereLeftOut) {
     const Dataset data = made::copy_of(each.data);
     const Prepared prepared = prepare(std::move(each.data), each.options, threads);
     if (prepared.problems.list.size() > 1) continue;
-    const Retrainer retrainer(prepared, each.options, {}, threads, {});
+    const Retrainer retrainer(prepared, each.options, threads, {});
     const Retrained rest = retrainer.without(every(data.rows(), 4, 2), each.options, threads, {});
     const Model model =
         put_together(prepared, rest.problems, each.options, rest.machines, threads).model;
     const std::vector<double> f = Predictor(model).decision_values(data.x, threads);
-    const std::vector<double> known = retrainer.values(rest);
+    const std::vector<double> known = retrainer.values(rest, 0);
     ASSERT_EQ(f.size(), known.size());
     for (std::size_t i = 0; i < f.size(); ++i) EXPECT_NEAR(known[i], f[i], 1e-5) << i;
   }
@@ -134,7 +134,7 @@ TEST(Retrainer, AnswersWithTheSameBitsForAnyNumberOfThreads) {
     const Prepared prepared = prepare(std::move(each.data), each.options, Threads(1));
     for (const int count : {1, 3}) {
       const Threads threads(count);
-      const Retrainer retrainer(prepared, each.options, {}, threads, {});
+      const Retrainer retrainer(prepared, each.options, threads, {});
       const Retrained rest = retrainer.without(left_out, each.options, threads, {});
       std::vector<std::vector<double>> f;
       for (const TrainedMachine& machine : rest.machines) f.push_back(machine.certified.f);
@@ -148,7 +148,7 @@ TEST(Retrainer, MachinesThatLoseNoRowStayAsTheyAre) {
   const TrainOptions options{.task = Svc{.cost = 2}, .kernel = Rbf{1}};
   const Prepared prepared =
       prepare(made::classification(60, 3, Storage::sparse, 1, 3), options, Threads(1));
-  const Retrainer retrainer(prepared, options, {}, Threads(1), {});
+  const Retrainer retrainer(prepared, options, Threads(1), {});
   std::vector<bool> left_out(60, false);
   left_out[7] = true;
   const Retrained rest = retrainer.without(left_out, options, Threads(1), {});

@@ -248,7 +248,7 @@ Trained train(const Prepared& prepared, const Subproblems& problems, const Train
               const Threads& threads, const Observer& observer) {
   const Stopwatch clock;
   const std::vector<TrainedMachine> parts =
-      train_machines(prepared.examples, problems, options, Keep::coefficients, threads, observer);
+      train_machines(prepared.examples, problems, options, threads, observer);
   Trained trained = put_together(prepared, problems, options, parts, threads);
   trained.train_seconds = std::max(0.0, clock.seconds() - trained.certify_seconds);
   return trained;
@@ -257,8 +257,8 @@ Trained train(const Prepared& prepared, const Subproblems& problems, const Train
 namespace {
 
 void add_probabilities(const Prepared& prepared, const TrainOptions& options,
-                       std::vector<TrainedMachine> parts, const Threads& threads,
-                       const Observer& observer, Trained& trained) {
+                       const Retrainer* retrainer, const Threads& threads, const Observer& observer,
+                       Trained& trained) {
   const Stopwatch clock;
   TrainOptions limited = options;
   limited.stop.seconds = std::max(0.0, options.stop.seconds - trained.train_seconds);
@@ -266,7 +266,7 @@ void add_probabilities(const Prepared& prepared, const TrainOptions& options,
       make_folds(prepared.examples.x->count(), prepared.y, prepared.weight,
                  prepared.problems.outcome, options.probability_folds, options.seed);
   const OutOfFold judged =
-      judge_out_of_fold(prepared, folds, limited, threads, observer, std::move(parts));
+      judge_out_of_fold(prepared, folds, limited, threads, observer, retrainer);
   trained.model.calibration = calibrate(prepared, judged, options.task, options.probability_folds);
   trained.ended = worse(trained.ended, judged.ended);
   trained.calibrate_seconds = clock.seconds();
@@ -279,14 +279,21 @@ Trained train(Dataset data, const TrainOptions& options, const Threads& threads,
   const Prepared prepared = prepare(std::move(data), options, threads, observer);
   const bool calibrated = options.probability_folds > 0;
   const Stopwatch clock;
-  std::vector<TrainedMachine> parts =
-      train_machines(prepared.examples, prepared.problems, options,
-                     calibrated ? Keep::solution : Keep::coefficients, threads, observer);
-  Trained trained = put_together(prepared, prepared.problems, options, parts, threads);
+  std::optional<Retrainer> retrainer;
+  if (calibrated &&
+      Retrainer::takes(prepared, options, static_cast<std::size_t>(options.probability_folds)))
+    retrainer.emplace(prepared, options, threads, observer);
+  Trained trained =
+      retrainer ? put_together(prepared, prepared.problems, options, retrainer->whole(), threads)
+                : put_together(prepared, prepared.problems, options,
+                               train_machines(prepared.examples, prepared.problems, options,
+                                              threads, observer),
+                               threads);
   trained.train_seconds =
       prepared.seconds + std::max(0.0, clock.seconds() - trained.certify_seconds);
   if (calibrated && trained.ended != Ended::cancelled)
-    add_probabilities(prepared, options, std::move(parts), threads, observer, trained);
+    add_probabilities(prepared, options, retrainer ? &*retrainer : nullptr, threads, observer,
+                      trained);
   return trained;
 }
 
