@@ -32,7 +32,7 @@ std::byte* map_pages(std::byte* data, std::size_t bytes, std::size_t wanted) {
                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
                                 : mremap(data, bytes, wanted, MREMAP_MAYMOVE);
   if (grown == MAP_FAILED) throw std::bad_alloc();
-  if (wanted >= 8 * huge_page) madvise(grown, wanted, MADV_HUGEPAGE);
+  if (wanted >= 2 * huge_page) madvise(grown, wanted, MADV_HUGEPAGE);
   return static_cast<std::byte*>(grown);
 }
 

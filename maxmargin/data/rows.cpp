@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t grain = std::size_t{1} << 20;  // values per task
 
+constexpr std::size_t rows_a_task = 256;
+
 bool exact_float(double value) { return static_cast<double>(static_cast<float>(value)) == value; }
 
 bool all_exact_floats(const Rows& rows) {
@@ -63,6 +65,42 @@ Features Features::dense(std::size_t columns, std::span<const double> values) {
   Features made = dense(columns);
   for (std::size_t at = 0; at < values.size(); at += columns)
     made.append(values.subspan(at, columns));
+  return made;
+}
+
+Features Features::compact(const Rows& rows, std::span<const Index> which, const Threads& threads) {
+  std::uint64_t stored = 0;
+  for (const Index row : which) stored += rows.slice(row, row + 1).stored();
+  const std::uint64_t cells = static_cast<std::uint64_t>(which.size()) * rows.columns;
+  const std::uint64_t value_bytes = rows.floats != nullptr ? sizeof(float) : sizeof(double);
+  if (!rows.sparse() || stored * (value_bytes + sizeof(Index)) < cells * value_bytes) {
+    Features made = rows.sparse() ? sparse(rows.columns) : dense(rows.columns);
+    made.append(rows, which, threads);
+    return made;
+  }
+  Features made = dense(rows.columns);
+  std::atomic<bool> exact{true};
+  threads.split(which.size(), rows_a_task, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t k = begin; k < end && exact; ++k)
+      if (!all_exact_floats(rows.slice(which[k], which[k] + 1))) exact = false;
+  });
+  made.count_ = which.size();
+  made.is_double_ = !exact;
+  const auto fill = [&](auto& values) {
+    values.resize(cells);
+    threads.split(which.size(), rows_a_task, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t k = begin; k < end; ++k) {
+        auto* row = values.data() + k * rows.columns;
+        rows.for_each(which[k], [&](Index feature, double value) {
+          row[feature] = static_cast<std::remove_reference_t<decltype(*row)>>(value);
+        });
+      }
+    });
+  };
+  if (made.is_double_)
+    fill(made.doubles_);
+  else
+    fill(made.floats_);
   return made;
 }
 
@@ -201,8 +239,7 @@ void Features::append(std::span<const Rows> parts, const Threads& threads) {
   count_ = row.back();
 }
 
-void Features::append(const Rows& others, std::span<const Index> which) {
-  const Threads one(1);
+void Features::append(const Rows& others, std::span<const Index> which, const Threads& threads) {
   std::vector<Rows> parts;
   for (std::size_t k = 0; k < which.size();) {
     std::size_t end = k + 1;
@@ -210,7 +247,7 @@ void Features::append(const Rows& others, std::span<const Index> which) {
     parts.push_back(others.slice(which[k], std::size_t{which[end - 1]} + 1));
     k = end;
   }
-  append(parts, one);
+  append(parts, threads);
 }
 
 void Features::widen(std::size_t columns) {

@@ -72,6 +72,8 @@ class Features {
   static Features sparse(std::size_t columns);
   /// Dense rows from values in row-major order.
   static Features dense(std::size_t columns, std::span<const double> values);
+  /// A copy of chosen rows: dense where that takes less memory.
+  static Features compact(const Rows& rows, std::span<const Index> which, const Threads& threads);
 
   // The two that append one row check it: lengths, increasing features below columns(), finite
   // values; anything else is an Error. Rows and parts of them are taken to be right already.
@@ -86,7 +88,8 @@ class Features {
   /// The same for several sets of rows, each copied by its own task.
   void append(std::span<const Rows> parts, const Threads& threads);
   /// Appends chosen rows.
-  void append(const Rows& others, std::span<const Index> which);
+  void append(const Rows& others, std::span<const Index> which,
+              const Threads& threads = Threads(1));
   /// More features than so far (sparse rows only).
   void widen(std::size_t columns);
   /// Numbers every feature of sparse rows one higher, modulo 2^32. The columns stay as they are.

@@ -92,6 +92,32 @@ TEST(Features, AppendsChosenRows) {
   }
 }
 
+TEST(Features, CompactCopiesAreDenseWhereThatTakesLessMemory) {
+  for (const double density : {0.1, 0.9})
+    for (const double unit : {0.25, 0.1}) {  // exact as floats, and not
+      Rng rng(5);
+      Features sparse = Features::sparse(9);
+      for (int i = 0; i < 600; ++i) {
+        std::vector<double> row(9, 0.0);
+        for (double& value : row)
+          if (rng.uniform() < density) value = unit * static_cast<double>(1 + rng.below(9));
+        sparse.append(row);
+      }
+      const std::vector<Index> which{5, 3, 4, 599, 0, 5};
+      const Threads three(3);
+      const Features copy = Features::compact(sparse, which, three);
+      EXPECT_EQ(copy.is_sparse(), density < 0.5);
+      EXPECT_EQ(copy.view().floats != nullptr, unit == 0.25);
+      ASSERT_EQ(copy.count(), which.size());
+      for (std::size_t k = 0; k < which.size(); ++k) {
+        std::vector<double> expected(9, 0.0), found(9, 0.0);
+        sparse.view().for_each(which[k], [&](Index j, double value) { expected[j] = value; });
+        copy.view().for_each(k, [&](Index j, double value) { found[j] = value; });
+        EXPECT_EQ(found, expected);
+      }
+    }
+}
+
 TEST(Features, SparsePairsFillDenseRowsWithZeros) {
   Features dense = Features::dense(4), sparse = Features::sparse(4);
   for (Features* features : {&dense, &sparse}) {

@@ -10,7 +10,7 @@
 #include "maxmargin/kernel/locality.hpp"
 #include "maxmargin/kernel/narrow_engine.hpp"
 #include "maxmargin/kernel/panel_engine.hpp"
-#include "maxmargin/kernel/quad_tiles.hpp"
+#include "maxmargin/kernel/vnni_tiles.hpp"
 #include "maxmargin/linalg/accumulate.hpp"
 
 namespace maxmargin {
@@ -161,6 +161,9 @@ constexpr std::size_t packing_factor = 24;
 // ... or are small anyway.
 constexpr std::size_t small_panels = std::size_t{64} << 20;
 
+// Up to so many features, differences cost little more than products.
+constexpr std::size_t most_differences = 32;
+
 // From this density on, walking through all features is cheaper than through a list.
 constexpr double dense_from = 0.4;
 
@@ -176,10 +179,11 @@ double slack_of_units(const Form& form, const Extent& extent) {
 
 /// Panels of whole numbers, whose sums are exact; null where the values are none.
 std::unique_ptr<Engine> make_whole_engine(const Form& form, const Rows& columns,
-                                          const Extent& extent, double trust, Packing packing) {
+                                          const Extent& extent, double trust, Packing packing,
+                                          const Threads& threads) {
   const Summation summation(form.pairing);
   packing.slack = slack_of_units(form, extent);
-  packing.unit = common_unit(summation, columns, extent, packing.slack);
+  packing.unit = common_unit(summation, columns, extent, packing.slack, threads);
   if (packing.unit == 0) return nullptr;
   const double square = packing.unit * packing.unit, units = extent.norm / square;
   const bool is_binary = extent.smallest == extent.largest && packing.unit == extent.largest;
@@ -188,32 +192,38 @@ std::unique_ptr<Engine> make_whole_engine(const Form& form, const Rows& columns,
       std::holds_alternative<Decay>(form.map)) {
     packing.side = LeftSide::listed;
     packing.trusted_norm = (255 - units) * square;
-    return make_panel_engine<std::uint8_t>(form, columns, std::move(packing));
+    return make_panel_engine<std::uint8_t>(form, columns, std::move(packing), threads);
   }
   // Exact in float up to 2^24 and in int32 up to 2^31.
+  if (packing.side == LeftSide::dense && packing.used.count > most_differences && has_vnni() &&
+      4 * units < 0x1p31) {
+    packing.trusted_norm = 0x1p29 * square;
+    return make_panel_engine<std::int16_t>(form, columns, std::move(packing), threads);
+  }
   if (4 * units < 0x1p24) {
     packing.trusted_norm = 0x1p22 * square;
-    return make_panel_engine<float>(form, columns, std::move(packing));
+    return make_panel_engine<float>(form, columns, std::move(packing), threads);
   }
   if (4 * units < 0x1p31 && (trust == 0 || is_listed)) {
     packing.side = LeftSide::listed;
     packing.trusted_norm = 0x1p29 * square;
-    if (has_quads() && !extent.negative && extent.largest <= 255.5 * packing.unit)
-      return make_panel_engine<std::int8_t>(form, columns, std::move(packing));
-    return make_panel_engine<std::int16_t>(form, columns, std::move(packing));
+    if (has_vnni() && !extent.negative && extent.largest <= 255.5 * packing.unit)
+      return make_panel_engine<std::int8_t>(form, columns, std::move(packing), threads);
+    return make_panel_engine<std::int16_t>(form, columns, std::move(packing), threads);
   }
   return nullptr;
 }
 
 /// Whether most values are negligible, and boxes around columns tell so in float numbers.
-bool leaves_out_far_blocks(const Form& form, const Engine& engine, const Rows& columns) {
+bool leaves_out_far_blocks(const Form& form, const Engine& engine, const Rows& columns,
+                           double near_share, const Threads& threads) {
   constexpr std::size_t most_features = 512;
   constexpr double exact_floats = 1e4;
   const double limit = negligible_from(form);
-  if (std::isinf(limit) || engine.codes() != nullptr || columns.columns > most_features)
+  if (near_share > 0.5 || engine.codes() != nullptr || columns.columns > most_features)
     return false;
-  const double largest = extent_of(Summation(form.pairing), columns).largest;
-  return largest < exact_floats * std::sqrt(limit) && near_share(form, columns) <= 0.5;
+  const double largest = extent_of(Summation(form.pairing), columns, threads).largest;
+  return largest < exact_floats * std::sqrt(limit);
 }
 
 /// Whether rows in groups are cheaper than alone: a group's list is longer than that of one row,
@@ -238,13 +248,14 @@ bool groups_pay(const Rows& columns, std::size_t used_features) {
   return grouped * static_cast<double>(rows_a_group * together) < cost * static_cast<double>(alone);
 }
 
-std::unique_ptr<Engine> make_form_engine(const Form& form, const Rows& columns) {
+std::unique_ptr<Engine> make_form_engine(const Form& form, const Rows& columns,
+                                         const Threads& threads) {
   const Summation summation(form.pairing);
-  const Extent extent = extent_of(summation, columns);
+  const Extent extent = extent_of(summation, columns, threads);
   double own = summation.is_product() ? extent.norm : extent.alone;
   double trust = float_trust(form, own, float_limit);
   Packing packing;
-  packing.used = used_features(columns);
+  packing.used = used_features(columns, threads);
   const std::size_t stored = columns.stored() * 12 + 1;
   const bool pack = panel_bytes<float>(packing.used.count, columns.count) <=
                     std::max(small_panels, packing_factor * stored);
@@ -255,9 +266,10 @@ std::unique_ptr<Engine> make_form_engine(const Form& form, const Rows& columns) 
   if (summation.is_product() && static_cast<double>(extent.nonzeros) > dense_from * cells)
     packing.side = LeftSide::dense;
   if (summation.is_product())
-    if (auto engine = make_whole_engine(form, columns, extent, trust, packing)) return engine;
+    if (auto engine = make_whole_engine(form, columns, extent, trust, packing, threads))
+      return engine;
   if (packing.side == LeftSide::dense && summation.is_euclidean()) {
-    packing.used = centered_features(summation, columns, own);
+    packing.used = centered_features(summation, columns, threads, own);
     trust = float_trust(form, own, float_limit);
   }
   if (packing.side == LeftSide::listed && summation.is_product() &&
@@ -266,19 +278,18 @@ std::unique_ptr<Engine> make_form_engine(const Form& form, const Rows& columns) 
   packing.trusted_norm = trust;
   const bool by_distance = std::holds_alternative<Decay>(form.map) && summation.is_euclidean();
   if (trust > 0 && by_distance) packing.deviation = sums_deviation(form, own, float_limit);
-  // Few features: differences cost little more than products.
-  packing.by_differences =
-      trust > 0 && by_distance && packing.side == LeftSide::dense && packing.used.count <= 32;
+  packing.by_differences = trust > 0 && by_distance && packing.side == LeftSide::dense &&
+                           packing.used.count <= most_differences;
   if (packing.by_differences) packing.deviation = 5e-8;
-  if (trust > 0) return make_panel_engine<float>(form, columns, std::move(packing));
+  if (trust > 0) return make_panel_engine<float>(form, columns, std::move(packing), threads);
   packing.trusted_norm = float_trust(form, own, blocks_limit);
   packing.deviation = sums_deviation(form, own, blocks_limit);
   if (packing.trusted_norm > 0 && summation.is_product() && std::holds_alternative<Decay>(form.map))
-    return make_panel_engine<float, double>(form, columns, std::move(packing));
+    return make_panel_engine<float, double>(form, columns, std::move(packing), threads);
   packing.trusted_norm = std::numeric_limits<double>::infinity();
   packing.deviation = 5e-8;
   if (packing.side == LeftSide::grouped) packing.side = LeftSide::listed;
-  return make_panel_engine<double>(form, columns, std::move(packing));
+  return make_panel_engine<double>(form, columns, std::move(packing), threads);
 }
 
 }  // namespace
@@ -325,7 +336,8 @@ void Engine::code_block(const Rows&, std::span<const Index>, std::size_t, std::s
   throw std::logic_error("this engine has no codes");
 }
 
-std::unique_ptr<Engine> make_engine(const Kernel& kernel, const Rows& columns) {
+std::unique_ptr<Engine> make_engine(const Kernel& kernel, const Rows& columns,
+                                    const Threads& threads) {
   if (const auto* custom = std::get_if<Custom>(&kernel))
     return std::make_unique<CustomEngine>(*custom, columns);
   if (std::holds_alternative<Precomputed>(kernel)) return std::make_unique<PrecomputedEngine>();
@@ -334,9 +346,10 @@ std::unique_ptr<Engine> make_engine(const Kernel& kernel, const Rows& columns) {
         if constexpr (requires { chosen.form(); }) {
           const Form form = chosen.form();
           check_non_negative(form, columns, chosen.name);
-          auto engine = make_form_engine(form, columns);
-          if (!leaves_out_far_blocks(form, *engine, columns)) return engine;
-          return make_narrow_engine(form, std::move(engine), columns, near_share(form, columns));
+          auto engine = make_form_engine(form, columns, threads);
+          const double share = near_share(form, columns);
+          if (!leaves_out_far_blocks(form, *engine, columns, share, threads)) return engine;
+          return make_narrow_engine(form, std::move(engine), columns, share);
         } else {
           return nullptr;
         }
@@ -366,17 +379,19 @@ double naive_value(const Kernel& kernel, const Rows& left, std::size_t i, const 
       kernel);
 }
 
-std::vector<double> self_values(const Kernel& kernel, const Rows& rows) {
+std::vector<double> self_values(const Kernel& kernel, const Rows& rows, const Threads& threads) {
   std::vector<double> values(rows.count);
   std::visit(
       [&](const auto& chosen) {
         if constexpr (requires { chosen.form(); }) {
           const Form form = chosen.form();
-          for (std::size_t i = 0; i < rows.count; ++i) {
-            double sum = 0;
-            rows.for_each(i, [&](Index, double x) { sum += pair_term(form.pairing, x, x); });
-            values[i] = std::visit([&](const auto& map) { return map(sum); }, form.map);
-          }
+          threads.split(rows.count, rows_a_look, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+              double sum = 0;
+              rows.for_each(i, [&](Index, double x) { sum += pair_term(form.pairing, x, x); });
+              values[i] = std::visit([&](const auto& map) { return map(sum); }, form.map);
+            }
+          });
         } else {
           const auto engine = make_engine(kernel, rows);
           for (std::size_t i = 0; i < rows.count; ++i) {

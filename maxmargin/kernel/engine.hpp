@@ -74,10 +74,12 @@ class Engine {
 /// The engine that is expected to be the fastest for this kernel and these rows, by a cost model.
 /// `columns` must outlive it. Throws Error when the kernel does not accept the data (a negative
 /// value for chi-squared).
-std::unique_ptr<Engine> make_engine(const Kernel& kernel, const Rows& columns);
+std::unique_ptr<Engine> make_engine(const Kernel& kernel, const Rows& columns,
+                                    const Threads& threads = Threads(1));
 
 /// K(x, x) of each row, in double.
-std::vector<double> self_values(const Kernel& kernel, const Rows& rows);
+std::vector<double> self_values(const Kernel& kernel, const Rows& rows,
+                                const Threads& threads = Threads(1));
 
 /// K of one pair of rows by the plain definition: slow, for tests and `verify`.
 double naive_value(const Kernel& kernel, const Rows& left, std::size_t i, const Rows& right,

@@ -26,6 +26,7 @@ constexpr std::size_t sample_stride = 1;
 
 enum class Shape {
   dense,
+  decimals,
   sparse,
   binary,
   pixels,
@@ -36,24 +37,26 @@ enum class Shape {
   far,
   with_empty_rows
 };
-constexpr Shape shapes[] = {Shape::dense,  Shape::sparse,         Shape::binary, Shape::pixels,
-                            Shape::photos, Shape::medium,         Shape::wide,   Shape::widest,
-                            Shape::far,    Shape::with_empty_rows};
+constexpr Shape shapes[] = {Shape::dense,  Shape::decimals, Shape::sparse,         Shape::binary,
+                            Shape::pixels, Shape::photos,   Shape::medium,         Shape::wide,
+                            Shape::widest, Shape::far,      Shape::with_empty_rows};
 
 /// Random rows of a shape; all values are 0 or more, so that every kernel takes them.
 Features made(Shape shape, std::size_t rows, std::uint64_t seed) {
   Rng rng(seed);
   // The widest are left as they are stored: packed they would be too large.
-  const std::size_t columns = shape == Shape::widest   ? 400000
-                              : shape == Shape::wide   ? 30000
-                              : shape == Shape::pixels ? 200
-                              : shape == Shape::photos ? 400
-                              : shape == Shape::medium ? 300
-                                                       : 37;
-  const double density = shape == Shape::dense || shape == Shape::far ? 1
-                         : shape == Shape::wide                       ? 0.002
-                         : shape == Shape::widest                     ? 0.002
-                                                                      : 0.3;
+  const std::size_t columns = shape == Shape::widest     ? 400000
+                              : shape == Shape::wide     ? 30000
+                              : shape == Shape::pixels   ? 200
+                              : shape == Shape::photos   ? 400
+                              : shape == Shape::medium   ? 300
+                              : shape == Shape::decimals ? 61
+                                                         : 37;
+  const double density = shape == Shape::dense || shape == Shape::far || shape == Shape::decimals
+                             ? 1
+                         : shape == Shape::wide   ? 0.002
+                         : shape == Shape::widest ? 0.002
+                                                  : 0.3;
   Features features = density == 1 ? Features::dense(columns) : Features::sparse(columns);
   std::vector<Index> index;
   std::vector<double> value;
@@ -73,6 +76,9 @@ Features made(Shape shape, std::size_t rows, std::uint64_t seed) {
           break;
         case Shape::photos:  // as a text with six digits has them
           value.push_back(std::round(static_cast<double>(1 + rng.below(255)) / 255 * 1e6) / 1e6);
+          break;
+        case Shape::decimals:
+          value.push_back(static_cast<double>(rng.below(1001)) / 1000);
           break;
         case Shape::far:
           value.push_back(1000 + rng.uniform());

@@ -87,11 +87,13 @@ double near_share(const Form& form, const Rows& rows) {
   return static_cast<double>(near) / (sample * (sample - 1) / 2);
 }
 
-std::vector<Index> near_together(const Kernel& kernel, const Rows& rows, std::vector<Index> which) {
+bool are_mostly_far(const Kernel& kernel, const Rows& rows) {
   const auto* rbf = std::get_if<Rbf>(&kernel);
-  if (rbf == nullptr || rows.columns > most_features ||
-      near_share(rbf->form(), rows) > 1 - mostly_far)
-    return which;
+  return rbf != nullptr && rows.columns <= most_features &&
+         near_share(rbf->form(), rows) <= 1 - mostly_far;
+}
+
+std::vector<Index> near_together(const Rows& rows, std::vector<Index> which) {
   Splitter(rows, which).split(0, which.size());
   return which;
 }

@@ -16,9 +16,11 @@ double negligible_from(const Form& form);
 /// The share of pairs of rows, in a sample, whose kernel value is not negligible.
 double near_share(const Form& form, const Rows& rows);
 
-/// Where most pairs of rows are far apart for this kernel: the numbers in `which` in an order that
-/// makes near rows neighbours, so that whole blocks of kernel values need not be computed.
-/// Otherwise `which` as it is.
-std::vector<Index> near_together(const Kernel& kernel, const Rows& rows, std::vector<Index> which);
+/// Whether most pairs of rows are far apart for this kernel.
+bool are_mostly_far(const Kernel& kernel, const Rows& rows);
+
+/// The numbers in `which` in an order that makes near rows neighbours, so that whole blocks of
+/// kernel values need not be computed where most rows are far apart.
+std::vector<Index> near_together(const Rows& rows, std::vector<Index> which);
 
 }  // namespace maxmargin

@@ -10,8 +10,8 @@
 #include "maxmargin/kernel/exact_product.hpp"
 #include "maxmargin/kernel/left_panel.hpp"
 #include "maxmargin/kernel/prepared_rows.hpp"
-#include "maxmargin/kernel/quad_tiles.hpp"
 #include "maxmargin/kernel/tiles.hpp"
+#include "maxmargin/kernel/vnni_tiles.hpp"
 #include "maxmargin/linalg/accumulate.hpp"
 
 namespace maxmargin {
@@ -36,7 +36,7 @@ class PanelEngine final : public Engine {
   static constexpr int quad_origin = 128;  // subtracted from the packed values of quads
 
  public:
-  PanelEngine(const Form& form, const Rows& columns, Packing packing)
+  PanelEngine(const Form& form, const Rows& columns, Packing packing, const Threads& threads)
       : form_(form),
         summation_(form.pairing),
         columns_(columns),
@@ -44,10 +44,13 @@ class PanelEngine final : public Engine {
         slots_((packing_.used.count + slot_features - 1) / slot_features),
         panel_size_(slots_ * width * slot_features) {
     allocate(columns.count);
-    for (std::size_t c = 0; c < columns.count; ++c) {
-      base_[c] = whole_sum(prepare_row(columns, c, own_).column_base);
-      place(c, own_, c);
-    }
+    own_.prepare(columns.count, threads, [&](std::size_t begin, std::size_t end, Prepared& part) {
+      part.dense.reserve((end - begin) * dense_length());
+      for (std::size_t c = begin; c < end; ++c)
+        base_[c] = whole_sum(prepare_row(columns, c, part).column_base);
+      place(begin, end, [&](std::size_t c) { return OwnRow{&part, c - begin}; });
+      part.centered = {};
+    });
     if constexpr (is_binary) decay_.emplace(std::get<Decay>(form.map).rate * scale());
   }
 
@@ -68,12 +71,14 @@ class PanelEngine final : public Engine {
         panel_size_(whole.panel_size_),
         decay_(whole.decay_) {
     allocate(which.size());
-    for (std::size_t c = 0; c < which.size(); ++c) {
-      base_[c] = whole.base_[which[c]];
-      place(which[c], whole.own_, c);
-      // For a block, rows are prepared by the whole.
-      if (columns_.count > 0) own_.copy_row(whole.own_, which[c], dense_length());
-    }
+    const auto source = [&](std::size_t c) { return whole.own_row(which[c]); };
+    for (std::size_t c = 0; c < which.size(); ++c) base_[c] = whole.base_[which[c]];
+    place(0, which.size(), source);
+    if (columns_.count == 0) return;  // for a block, rows are prepared by the whole
+    own_.prepare(which.size(), Threads(1), [&](std::size_t begin, std::size_t end, Prepared& part) {
+      for (std::size_t c = begin; c < end; ++c)
+        part.copy_row(*source(c).rows, source(c).place, dense_length());
+    });
   }
 
   void block(const Rows& left, std::span<const Index> which, std::size_t begin, std::size_t count,
@@ -140,6 +145,7 @@ class PanelEngine final : public Engine {
     const double wide = sizeof(Sum) == sizeof(double) ? 0.6 : 0.4;
     if (is_binary) return 0.2 + 0.012 * nonzeros;
     if (in_quads) return 0.6 + 0.012 * nonzeros;
+    if (in_pairs && is_dense()) return 0.6 + 0.015 * slots;
     if (in_pairs) return 0.6 + 0.022 * nonzeros;
     const double size = sizeof(T) / sizeof(float);
     if (is_dense()) return wide + 0.015 * slots * size;
@@ -149,9 +155,7 @@ class PanelEngine final : public Engine {
   double deviation() const override { return packing_.deviation; }
 
   std::size_t bytes() const override {
-    return packed_.size() * sizeof(T) + base_.size() * sizeof(Sum) +
-           own_.slots.size() * (sizeof(Value) + sizeof(std::uint32_t)) +
-           own_.dense.size() * sizeof(T);
+    return packed_.size() * sizeof(T) + base_.size() * sizeof(Sum) + own_.bytes();
   }
 
  private:
@@ -189,9 +193,11 @@ class PanelEngine final : public Engine {
       return static_cast<Sum>(base);
   }
 
-  /// Calls body(feature, value) for the values of a row that are not zero, after centering.
+  /// Calls body(feature, value) for the values of a row that are not zero, after centering, for
+  /// which `values` has the place.
   template <class Body>
-  void for_each_value(const Rows& rows, std::size_t row, Body&& body) const {
+  void for_each_value(const Rows& rows, std::size_t row, std::vector<double>& values,
+                      Body&& body) const {
     const std::vector<double>& center = packing_.used.center;
     if (center.empty()) {
       rows.for_each(row, [&](Index feature, double raw) {
@@ -199,7 +205,7 @@ class PanelEngine final : public Engine {
       });
       return;
     }
-    std::vector<double> values(std::max(center.size(), rows.columns), 0.0);
+    values.assign(std::max(center.size(), rows.columns), 0.0);
     rows.for_each(row, [&](Index feature, double raw) { values[feature] = summation_.value(raw); });
     for (std::size_t j = 0; j < center.size(); ++j) values[j] -= center[j];
     for (std::size_t j = 0; j < values.size(); ++j)
@@ -216,25 +222,54 @@ class PanelEngine final : public Engine {
   bool is_dense() const { return packing_.side == LeftSide::dense; }
 
   /// Of a row that is not a list.
-  std::size_t dense_length() const { return is_dense() ? slots_ : 0; }
+  std::size_t dense_length() const { return is_dense() ? slots_ * slot_features : 0; }
 
-  /// Writes a prepared row into the panel as column c.
-  void place(std::size_t r, const Prepared& rows, std::size_t c) {
-    if (is_dense()) {
-      const T* source = rows.dense.data() + r * slots_;
-      T* target = packed_.data() + c / width * panel_size_ + c % width;
-      for (std::size_t j = 0; j < slots_; ++j) target[j * width] = source[j];
-      return;
+  /// One of the columns as a row.
+  struct OwnRow {
+    const Prepared* rows;
+    std::size_t place;
+  };
+  OwnRow own_row(std::size_t row) const {
+    return {&own_.part_of(row), PreparedParts<T, Sum>::place_of(row)};
+  }
+
+  /// Writes the prepared rows source(begin) ... source(end - 1) into the panels as these columns.
+  template <class Source>
+  void place(std::size_t begin, std::size_t end, Source&& source) {
+    // So many columns at a time that a line of the panel is written at once.
+    constexpr std::size_t at_once = 16;
+    for (std::size_t c = begin; c < end;) {
+      if (!is_dense()) {
+        place_list(source(c), c);
+        ++c;
+        continue;
+      }
+      const std::size_t some = std::min(at_once - c % at_once, end - c);
+      const T* from[at_once];
+      for (std::size_t k = 0; k < some; ++k) {
+        const OwnRow row = source(c + k);
+        from[k] = row.rows->dense.data() + row.place * dense_length();
+      }
+      T* target = packed_.data() + c / width * panel_size_ + c % width * slot_features;
+      for (std::size_t j = 0; j < slots_; ++j, target += width * slot_features)
+        for (std::size_t k = 0; k < some; ++k)
+          for (std::size_t part = 0; part < slot_features; ++part)
+            target[k * slot_features + part] = from[k][j * slot_features + part];
+      c += some;
     }
+  }
+
+  void place_list(const OwnRow& row, std::size_t c) {
     T* panel = packed_.data() + c / width * panel_size_ + c % width * slot_features;
-    for (std::size_t k = rows.offsets[r]; k < rows.offsets[r + 1]; ++k) {
-      T* target = panel + rows.slots[k] * width * slot_features;
+    const ListedRow<T> list = row.rows->list(row.place);
+    for (std::size_t k = 0; k < list.count; ++k) {
+      T* target = panel + list.feature[k] * width * slot_features;
       if constexpr (slot_features == 1) {
-        *target = rows.values[k];
+        *target = list.value[k];
       } else {
         // The parts of an entry lie in it as in the panel, but for the origin of quads.
         const std::uint32_t entry =
-            static_cast<std::uint32_t>(rows.values[k]) ^ (in_quads ? 0x80808080u : 0u);
+            static_cast<std::uint32_t>(list.value[k]) ^ (in_quads ? 0x80808080u : 0u);
         std::memcpy(target, &entry, sizeof(entry));
       }
     }
@@ -244,7 +279,13 @@ class PanelEngine final : public Engine {
     if (whole_ != nullptr) return whole_->prepare(left, which);
     Prepared rows;
     if (left.is_same_as(columns_)) {
-      for (const Index row : which) rows.copy_row(own_, row, dense_length());
+      for (const Index row : which) {
+        const OwnRow own = own_row(row);
+        if (packing_.side == LeftSide::listed)
+          rows.borrow_row(*own.rows, own.place);
+        else
+          rows.copy_row(*own.rows, own.place, dense_length());
+      }
     } else {
       for (std::size_t r = 0; r < which.size(); ++r)
         if (!prepare_row(left, which[r], rows).fits) rows.foreign.push_back(static_cast<Index>(r));
@@ -260,12 +301,14 @@ class PanelEngine final : public Engine {
     double column_base;  ///< what is added to the sums of the row as a column
   };
   PreparedRow prepare_row(const Rows& left, std::size_t row, Prepared& rows) const {
+    if (is_dense() && packing_.unit == 0 && summation_.is_product())
+      return prepare_dense_row(left, row, rows);
     double base = 0, norm = 0, column_base = 0;
     bool fits = true;
     const std::vector<std::uint32_t>& numbers = packing_.used.number;
     const std::size_t dense_at = rows.dense.size();
-    if (is_dense()) rows.dense.resize(dense_at + slots_, T{0});
-    for_each_value(left, row, [&](Index feature, double exact) {
+    rows.dense.resize(dense_at + dense_length(), T{0});
+    for_each_value(left, row, rows.centered, [&](Index feature, double exact) {
       Value value{};
       fits = in_units(exact, value) && fits;
       norm += exact * exact;
@@ -284,6 +327,37 @@ class PanelEngine final : public Engine {
     rows.end_list();
     rows.base.push_back(whole_sum(base));
     return {fits && norm <= packing_.trusted_norm, column_base};
+  }
+
+  /// The same for a row that is taken whole and as it is, in plain loops over all features.
+  PreparedRow prepare_dense_row(const Rows& left, std::size_t row, Prepared& rows) const {
+    std::vector<double>& values = rows.centered;
+    const std::vector<double>& center = packing_.used.center;
+    const std::vector<std::uint32_t>& numbers = packing_.used.number;
+    values.assign(std::max({center.size(), numbers.size(), left.columns}), 0.0);
+    left.for_each(row, [&](Index feature, double raw) { values[feature] = summation_.value(raw); });
+    for (std::size_t j = 0; j < center.size(); ++j) values[j] -= center[j];
+    const std::size_t at = rows.dense.size();
+    rows.dense.resize(at + slots_);
+    T* dense = rows.dense.data() + at;
+    double norm = 0, unused = 0, used = 0;  // sums of squares: exact, of rounded values
+    for (std::size_t j = 0; j < values.size(); ++j) {
+      const auto value = static_cast<T>(values[j]);
+      const double square = static_cast<double>(value) * static_cast<double>(value);
+      norm += values[j] * values[j];
+      const std::uint32_t number = j < numbers.size() ? numbers[j] : UsedFeatures::unused;
+      if (number == UsedFeatures::unused) {
+        unused += square;
+      } else {
+        used += square;
+        dense[number] = value;
+      }
+    }
+    rows.end_list();
+    if (!summation_.is_euclidean()) used = unused = 0;
+    const double all = packing_.by_differences ? 0 : used + unused;
+    rows.base.push_back(whole_sum(packing_.by_differences ? unused : all));
+    return {norm <= packing_.trusted_norm, all};
   }
 
   /// Calls body(panel, first column in it, columns, place in the block) for the columns of a block.
@@ -409,6 +483,11 @@ class PanelEngine final : public Engine {
           return dense_sums<T>(panel, dense, count, slots_, sums);
       }
     }
+    if constexpr (in_pairs) {
+      if (is_dense())
+        return dense_pair_sums(panel, rows.dense.data() + from * dense_length(), count, slots_,
+                               sums);
+    }
     ListedRow<T> lists[rows_at_once];
     if constexpr (std::is_same_v<T, float>) {
       if (packing_.side == LeftSide::grouped) {
@@ -437,22 +516,10 @@ class PanelEngine final : public Engine {
   Buffer<T> packed_;  // aligned for every vector
   std::optional<ByteDecay> decay_;
   std::vector<Sum> base_;
-  Prepared own_;  // the columns as rows
+  PreparedParts<T, Sum> own_;  // the columns as rows
 };
 
 }  // namespace
-
-UsedFeatures used_features(const Rows& rows) {
-  UsedFeatures used;
-  used.number.assign(rows.columns, UsedFeatures::unused);
-  for (std::size_t i = 0; i < rows.count; ++i)
-    rows.for_each(i, [&](Index feature, double value) {
-      if (value != 0) used.number[feature] = 0;
-    });
-  for (std::uint32_t& number : used.number)
-    if (number == 0) number = static_cast<std::uint32_t>(used.count++);
-  return used;
-}
 
 template <class T>
 std::size_t panel_bytes(std::size_t used_features, std::size_t rows) {
@@ -460,76 +527,25 @@ std::size_t panel_bytes(std::size_t used_features, std::size_t rows) {
   return panels * panel_width<T> * used_features * sizeof(T);
 }
 
-namespace {
-
-/// The largest sum of squares of a row after centering.
-double centered_norm(const Summation& summation, const Rows& rows,
-                     const std::vector<double>& centers) {
-  double origin = 0;  // of a row without non-zeros
-  for (const double center : centers) origin += center * center;
-  double largest = 0;
-  for (std::size_t i = 0; i < rows.count; ++i) {
-    double norm = origin;
-    rows.for_each(i, [&](Index feature, double raw) {
-      const double value = summation.value(raw);
-      norm += value * (value - 2 * centers[feature]);
-    });
-    largest = std::max(largest, norm);
-  }
-  return largest;
-}
-
-}  // namespace
-
-UsedFeatures centered_features(const Summation& summation, const Rows& rows, double& norm) {
-  struct Seen {
-    double sum = 0, low = 0, high = 0;
-    std::size_t count = 0;
-  };
-  std::vector<Seen> seen(rows.columns);
-  for (std::size_t i = 0; i < rows.count; ++i)
-    rows.for_each(i, [&](Index feature, double raw) {
-      const double value = summation.value(raw);
-      Seen& each = seen[feature];
-      each.sum += value;
-      each.low = each.count == 0 ? value : std::min(each.low, value);
-      each.high = each.count == 0 ? value : std::max(each.high, value);
-      ++each.count;
-    });
-  UsedFeatures used;
-  used.number.assign(rows.columns, UsedFeatures::unused);
-  std::vector<double> means(rows.columns), middles(rows.columns);
-  for (std::size_t j = 0; j < rows.columns; ++j) {
-    Seen& each = seen[j];
-    if (each.count < rows.count) {  // absent values are zeros
-      each.low = std::min(each.low, 0.0);
-      each.high = std::max(each.high, 0.0);
-    }
-    const bool constant = each.low == each.high;
-    means[j] = constant ? each.low : each.sum / static_cast<double>(rows.count);
-    middles[j] = constant ? each.low : (each.low + each.high) / 2;
-    if (!constant) used.number[j] = static_cast<std::uint32_t>(used.count++);
-  }
-  const double about_means = centered_norm(summation, rows, means);
-  const double about_middles = centered_norm(summation, rows, middles);
-  norm = std::min(about_means, about_middles);
-  used.center = about_means <= about_middles ? std::move(means) : std::move(middles);
-  return used;
-}
-
 template <class T, class Sum>
-std::unique_ptr<Engine> make_panel_engine(const Form& form, const Rows& columns, Packing packing) {
-  return std::make_unique<PanelEngine<T, Sum>>(form, columns, std::move(packing));
+std::unique_ptr<Engine> make_panel_engine(const Form& form, const Rows& columns, Packing packing,
+                                          const Threads& threads) {
+  return std::make_unique<PanelEngine<T, Sum>>(form, columns, std::move(packing), threads);
 }
 
 template std::size_t panel_bytes<float>(std::size_t, std::size_t);
 template std::size_t panel_bytes<double>(std::size_t, std::size_t);
-template std::unique_ptr<Engine> make_panel_engine<float, float>(const Form&, const Rows&, Packing);
-template std::unique_ptr<Engine> make_panel_engine<float, double>(const Form&, const Rows&,
-                                                                  Packing);
-template std::unique_ptr<Engine> make_panel_engine<double>(const Form&, const Rows&, Packing);
-template std::unique_ptr<Engine> make_panel_engine<std::uint8_t>(const Form&, const Rows&, Packing);
-template std::unique_ptr<Engine> make_panel_engine<std::int16_t>(const Form&, const Rows&, Packing);
-template std::unique_ptr<Engine> make_panel_engine<std::int8_t>(const Form&, const Rows&, Packing);
+template std::unique_ptr<Engine> make_panel_engine<float, float>(const Form&, const Rows&, Packing,
+                                                                 const Threads&);
+template std::unique_ptr<Engine> make_panel_engine<float, double>(const Form&, const Rows&, Packing,
+                                                                  const Threads&);
+template std::unique_ptr<Engine> make_panel_engine<double>(const Form&, const Rows&, Packing,
+                                                           const Threads&);
+template std::unique_ptr<Engine> make_panel_engine<std::uint8_t>(const Form&, const Rows&, Packing,
+                                                                 const Threads&);
+template std::unique_ptr<Engine> make_panel_engine<std::int16_t>(const Form&, const Rows&, Packing,
+                                                                 const Threads&);
+template std::unique_ptr<Engine> make_panel_engine<std::int8_t>(const Form&, const Rows&, Packing,
+                                                                const Threads&);
 
 }  // namespace maxmargin

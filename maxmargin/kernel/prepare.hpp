@@ -50,12 +50,15 @@ struct Extent {
   std::uint64_t nonzeros = 0;
   bool negative = false;  ///< some value is
 };
-Extent extent_of(const Summation& summation, const Rows& rows);
+Extent extent_of(const Summation& summation, const Rows& rows, const Threads& threads);
 
 /// A unit such that every value is a whole number (at most 32767) of units, give or take `slack`,
 /// or 0 if there is none among the likely ones: 1, 1/255, the smallest value.
-double common_unit(const Summation& summation, const Rows& rows, const Extent& extent,
-                   double slack);
+double common_unit(const Summation& summation, const Rows& rows, const Extent& extent, double slack,
+                   const Threads& threads);
+
+/// Rows that one task looks through.
+inline constexpr std::size_t rows_a_look = 512;
 
 /// value / unit as a whole number; false if it is none.
 inline bool whole_units(double value, double unit, double slack, double& units) {

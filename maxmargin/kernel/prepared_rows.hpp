@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -23,8 +24,10 @@ struct PreparedRows {
   std::vector<Value> values;
   std::vector<std::size_t> offsets{0};  ///< of each list; the lists of groups hold several rows
   std::vector<T> dense;
-  std::vector<Sum> base;       ///< of each row: what is added to its sums
-  std::vector<Index> foreign;  ///< positions of rows that T cannot hold exactly enough
+  std::vector<ListedRow<T>> borrowed;  ///< lists that others own, in place of the above
+  std::vector<Sum> base;               ///< of each row: what is added to its sums
+  std::vector<Index> foreign;          ///< positions of rows that T cannot hold exactly enough
+  std::vector<double> centered;        ///< the values of the row that is being prepared
 
   /// Adds a feature to the list that is being made; features come in increasing order.
   void add(std::size_t number, Value value) {
@@ -59,10 +62,48 @@ struct PreparedRows {
     end_list();
   }
 
+  /// Adds row r of others, a list, which must stay where it is.
+  void borrow_row(const PreparedRows& others, std::size_t r) {
+    borrowed.push_back(others.list(r));
+    base.push_back(others.base[r]);
+  }
+
   ListedRow<T> list(std::size_t number, std::size_t values_each = 1) const {
+    if (!borrowed.empty()) return borrowed[number];
     const std::size_t begin = offsets[number];
     return {slots.data() + begin, values.data() + begin * values_each, offsets[number + 1] - begin};
   }
+};
+
+/// Many rows, in parts that are prepared side by side.
+template <class T, class Sum>
+class PreparedParts {
+ public:
+  static constexpr std::size_t rows_a_part = 8 * panel_width<T>;
+
+  /// Calls prepare(first row, last but one, part) for each part.
+  template <class Prepare>
+  void prepare(std::size_t rows, const Threads& threads, Prepare&& prepare) {
+    parts_.resize((rows + rows_a_part - 1) / rows_a_part);
+    threads.split(rows, rows_a_part, [&](std::size_t begin, std::size_t end) {
+      prepare(begin, end, parts_[begin / rows_a_part]);
+    });
+  }
+
+  const PreparedRows<T, Sum>& part_of(std::size_t row) const { return parts_[row / rows_a_part]; }
+  static std::size_t place_of(std::size_t row) { return row % rows_a_part; }
+
+  std::size_t bytes() const {
+    std::size_t sum = 0;
+    for (const PreparedRows<T, Sum>& part : parts_)
+      sum += part.slots.size() * sizeof(std::uint32_t) +
+             part.values.size() * sizeof(typename PreparedRows<T, Sum>::Value) +
+             part.dense.size() * sizeof(T);
+    return sum;
+  }
+
+ private:
+  std::vector<PreparedRows<T, Sum>> parts_;
 };
 
 /// Lists of single rows as lists of groups; the last group may have empty rows.

@@ -52,11 +52,11 @@ struct PackedRows {
   std::size_t own_bytes = 0;
   std::unique_ptr<SegmentStore> shared;  ///< of values that several matrices need; may be null
 
-  PackedRows(const Kernel& of, std::shared_ptr<const Features> some)
+  PackedRows(const Kernel& of, std::shared_ptr<const Features> some, const Threads& threads)
       : kernel(of),
         rows(std::move(some)),
-        engine(make_engine(kernel, *rows)),
-        diagonal(checked_diagonal(self_values(kernel, *rows))),
+        engine(make_engine(kernel, *rows, threads)),
+        diagonal(checked_diagonal(self_values(kernel, *rows, threads))),
         // Where nobody else holds these rows they count as this matrix's own.
         own_bytes(engine->bytes() + (rows.use_count() == 1 ? rows->bytes() : 0)) {}
 
@@ -392,8 +392,8 @@ constexpr double worth_sharing = 1.5;  // nanoseconds
 
 std::shared_ptr<const Quadratic> make_shared_quadratic(const Kernel& kernel,
                                                        std::shared_ptr<const Features> rows,
-                                                       std::size_t bytes) {
-  auto packed = std::make_shared<PackedRows>(kernel, std::move(rows));
+                                                       std::size_t bytes, const Threads& threads) {
+  auto packed = std::make_shared<PackedRows>(kernel, std::move(rows), threads);
   if (packed->engine->value_cost() > worth_sharing)
     packed->shared = std::make_unique<SegmentStore>(packed->rows->count(), bytes);
   return KernelQuadratic::over_all(std::move(packed));
@@ -402,9 +402,11 @@ std::shared_ptr<const Quadratic> make_shared_quadratic(const Kernel& kernel,
 std::shared_ptr<const Quadratic> make_kernel_quadratic(const Kernel& kernel,
                                                        std::shared_ptr<const Features> rows,
                                                        std::vector<Index> points,
-                                                       Definite precomputed) {
+                                                       Definite precomputed,
+                                                       const Threads& threads) {
   if (!std::holds_alternative<Precomputed>(kernel))
-    return KernelQuadratic::over_all(std::make_shared<const PackedRows>(kernel, std::move(rows)));
+    return KernelQuadratic::over_all(
+        std::make_shared<const PackedRows>(kernel, std::move(rows), threads));
   check_precomputed(*rows);
   if (points.empty())
     for (std::size_t i = 0; i < rows->count(); ++i) points.push_back(static_cast<Index>(i));

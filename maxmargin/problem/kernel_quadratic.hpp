@@ -15,13 +15,15 @@ namespace maxmargin {
 std::shared_ptr<const Quadratic> make_kernel_quadratic(const Kernel& kernel,
                                                        std::shared_ptr<const Features> rows,
                                                        std::vector<Index> points = {},
-                                                       Definite precomputed = Definite::unknown);
+                                                       Definite precomputed = Definite::unknown,
+                                                       const Threads& threads = Threads(1));
 
 /// The same for a matrix whose parts are the matrices of several problems, each a few stretches of
 /// neighbouring rows (classes): what two of them have in common is computed once and kept, within
 /// `bytes`, if it is expensive.
 std::shared_ptr<const Quadratic> make_shared_quadratic(const Kernel& kernel,
                                                        std::shared_ptr<const Features> rows,
-                                                       std::size_t bytes);
+                                                       std::size_t bytes,
+                                                       const Threads& threads = Threads(1));
 
 }  // namespace maxmargin

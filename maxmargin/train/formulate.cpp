@@ -129,7 +129,8 @@ struct Points {
 };
 
 /// In the order of the examples, with a matrix of their own.
-Points own_points(const Examples& data, std::span<const Example> examples, const Kernel& kernel) {
+Points own_points(const Examples& data, std::span<const Example> examples, const Kernel& kernel,
+                  const Threads& threads) {
   const bool by_number = std::holds_alternative<Precomputed>(kernel);
   Points points{{}, std::vector<Index>(data.x->count(), none), nullptr};
   for (const Example& example : examples) {
@@ -138,19 +139,18 @@ Points own_points(const Examples& data, std::span<const Example> examples, const
     points.of_leader[leader] = 0;
     points.row.push_back(leader);
   }
-  points.row = near_together(kernel, *data.x, std::move(points.row));
+  if (are_mostly_far(kernel, *data.x)) points.row = near_together(*data.x, std::move(points.row));
   for (std::size_t k = 0; k < points.row.size(); ++k)
     points.of_leader[points.row[k]] = static_cast<Index>(k);
   if (by_number) {
-    points.K = make_kernel_quadratic(kernel, data.x, points.row, data.definite);
+    points.K = make_kernel_quadratic(kernel, data.x, points.row, data.definite, threads);
   } else if (points.row.size() == data.x->count() &&
              std::is_sorted(points.row.begin(), points.row.end())) {
-    points.K = make_kernel_quadratic(kernel, data.x);
+    points.K = make_kernel_quadratic(kernel, data.x, {}, Definite::unknown, threads);
   } else {
-    Features some = data.x->is_sparse() ? Features::sparse(data.x->columns())
-                                        : Features::dense(data.x->columns());
-    some.append(data.x->view(), points.row);
-    points.K = make_kernel_quadratic(kernel, std::make_shared<const Features>(std::move(some)));
+    points.K = make_kernel_quadratic(
+        kernel, std::make_shared<const Features>(Features::compact(*data.x, points.row, threads)),
+        {}, Definite::unknown, threads);
   }
   return points;
 }
@@ -196,30 +196,30 @@ Points approximated_points(const Examples& data, std::span<const Example> exampl
 }  // namespace
 
 void share_matrix(Examples& data, std::span<const std::vector<Index>> rows_of_classes,
-                  const Kernel& kernel, std::size_t bytes) {
+                  const Kernel& kernel, std::size_t bytes, const Threads& threads) {
   data.point.assign(data.x->count(), none);
   std::vector<Index> rows;
+  const bool is_far = are_mostly_far(kernel, *data.x);
   for (const auto& members : rows_of_classes)
-    for (const Index row : near_together(kernel, *data.x, members)) {
+    for (const Index row : is_far ? near_together(*data.x, members) : members) {
       Index& point = data.point[data.first_equal[row]];
       if (point != none) continue;
       point = static_cast<Index>(rows.size());
       rows.push_back(row);
     }
-  Features some = data.x->is_sparse() ? Features::sparse(data.x->columns())
-                                      : Features::dense(data.x->columns());
-  some.append(data.x->view(), rows);
-  data.K = make_shared_quadratic(kernel, std::make_shared<const Features>(std::move(some)), bytes);
+  data.K = make_shared_quadratic(
+      kernel, std::make_shared<const Features>(Features::compact(*data.x, rows, threads)), bytes,
+      threads);
 }
 
 Formulated formulate(const Examples& data, std::span<const Example> examples, const Loss& loss,
-                     const Kernel& kernel, Bias bias) {
+                     const Kernel& kernel, Bias bias, const Threads& threads) {
   Formulated result;
   DualQp& qp = result.qp;
   const bool by_number = std::holds_alternative<Precomputed>(kernel);
   Points points = data.approximation ? approximated_points(data, examples)
                   : data.K           ? shared_points(data, examples)
-                                     : own_points(data, examples, kernel);
+                                     : own_points(data, examples, kernel, threads);
   VariableList variables(qp, data.functions, examples);
   std::vector<double> summed;  // the weights of the blocks that share a variable
 

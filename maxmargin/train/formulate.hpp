@@ -37,7 +37,7 @@ struct Examples {
 
 /// Makes K; kernel values that several problems need take up to `bytes`.
 void share_matrix(Examples& data, std::span<const std::vector<Index>> rows_of_classes,
-                  const Kernel& kernel, std::size_t bytes);
+                  const Kernel& kernel, std::size_t bytes, const Threads& threads);
 
 /// One example of one problem: its row, target (+1, -1 or a number) and cost.
 struct Example {
@@ -74,7 +74,8 @@ struct Formulated {
 /// Equal rows share a point of K, and equal blocks on it one variable with the summed bounds: a row
 /// of weight 3 is the same problem as that row three times.
 Formulated formulate(const Examples& data, std::span<const Example> examples, const Loss& loss,
-                     const Kernel& kernel, Bias bias = Bias::unpenalised);
+                     const Kernel& kernel, Bias bias = Bias::unpenalised,
+                     const Threads& threads = Threads(1));
 
 /// The same problem, K and variables included, without some of its examples: `left_out[row]`. What
 /// has no example left is closed at 0.

@@ -113,8 +113,8 @@ Race race(Dataset data, const RaceOptions& options, const Threads& threads,
   if (train.memory_bytes == 0) train.memory_bytes = available_memory_bytes() / 2;
   const Prepared prepared = prepare(std::move(data), train, threads, observer);
   const Subproblem& problem = largest(prepared.problems);
-  const Formulated formulated =
-      formulate(prepared.examples, problem.examples, problem.loss, train.kernel, problem.bias);
+  const Formulated formulated = formulate(prepared.examples, problem.examples, problem.loss,
+                                          train.kernel, problem.bias, threads);
   for (const std::string& name : options.only)
     named_solver(name, formulated.qp, train.stop, train.memory_bytes);
 

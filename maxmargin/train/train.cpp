@@ -172,12 +172,12 @@ Prepared prepare(Dataset data, const TrainOptions& options, const Threads& threa
   if (std::holds_alternative<Precomputed>(options.kernel))
     examples.definite = checked_precomputed(*examples.x, options.seed, threads);
   else
-    examples.first_equal = first_equal_rows(*examples.x);
+    examples.first_equal = first_equal_rows(*examples.x, threads);
   if (options.approximate)
     examples.approximation = std::make_shared<const ApproximatedKernel>(
         approximate_kernel(examples, options, threads, observer));
   else if (prepared.problems.list.size() > 1 && !examples.first_equal.empty())
-    share_matrix(examples, rows_of_classes(data), options.kernel, shared_part(options));
+    share_matrix(examples, rows_of_classes(data), options.kernel, shared_part(options), threads);
   prepared.merged_rows = count_merged(data, examples.first_equal, prepared.problems.outcome);
   prepared.feature_names = std::move(data.feature_names);
   prepared.y = std::move(data.y);

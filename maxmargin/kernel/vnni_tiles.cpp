@@ -1,5 +1,6 @@
-#include "maxmargin/kernel/quad_tiles.hpp"
+#include "maxmargin/kernel/vnni_tiles.hpp"
 
+#include <cstring>
 #include <stdexcept>
 
 #if defined(__x86_64__)
@@ -10,7 +11,7 @@ namespace maxmargin {
 
 #if defined(__x86_64__)
 
-bool has_quads() {
+bool has_vnni() {
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vnni");
 }
 
@@ -54,12 +55,66 @@ __attribute__((target("avx512f,avx512vnni"))) void quad_sums(
   }
 }
 
+namespace {
+
+// `rows_at_once` rows share the loads of the panel.
+template <std::size_t rows_at_once>
+__attribute__((target("avx512f,avx512vnni"))) void some_pair_rows(const std::int16_t* panel,
+                                                                  const std::int16_t* left,
+                                                                  std::size_t slots,
+                                                                  std::int32_t* sums) {
+  constexpr std::size_t width = panel_width<std::int16_t>, vectors = width / 16;
+  __m512i sum[rows_at_once][vectors];
+#pragma GCC unroll 8
+  for (std::size_t r = 0; r < rows_at_once; ++r)
+#pragma GCC unroll 4
+    for (std::size_t k = 0; k < vectors; ++k) sum[r][k] = _mm512_setzero_si512();
+  for (std::size_t j = 0; j < slots; ++j) {
+    const std::int16_t* z = panel + j * width * 2;
+    __m512i column[vectors];
+#pragma GCC unroll 4
+    for (std::size_t k = 0; k < vectors; ++k) column[k] = _mm512_load_si512(z + k * 32);
+#pragma GCC unroll 8
+    for (std::size_t r = 0; r < rows_at_once; ++r) {
+      std::int32_t pair = 0;
+      std::memcpy(&pair, left + (r * slots + j) * 2, sizeof(pair));
+      const __m512i x = _mm512_set1_epi32(pair);
+#pragma GCC unroll 4
+      for (std::size_t k = 0; k < vectors; ++k)
+        sum[r][k] = _mm512_dpwssd_epi32(sum[r][k], column[k], x);
+    }
+  }
+#pragma GCC unroll 8
+  for (std::size_t r = 0; r < rows_at_once; ++r)
+#pragma GCC unroll 4
+    for (std::size_t k = 0; k < vectors; ++k)
+      _mm512_store_si512(sums + r * width + k * 16, sum[r][k]);
+}
+
+}  // namespace
+
+void dense_pair_sums(const std::int16_t* panel, const std::int16_t* left, std::size_t rows,
+                     std::size_t slots, std::int32_t* sums) {
+  constexpr std::size_t width = panel_width<std::int16_t>;
+  std::size_t r = 0;
+  for (; r + 6 <= rows; r += 6)
+    some_pair_rows<6>(panel, left + r * slots * 2, slots, sums + r * width);
+  for (; r + 2 <= rows; r += 2)
+    some_pair_rows<2>(panel, left + r * slots * 2, slots, sums + r * width);
+  for (; r < rows; ++r) some_pair_rows<1>(panel, left + r * slots * 2, slots, sums + r * width);
+}
+
 #else
 
-bool has_quads() { return false; }
+bool has_vnni() { return false; }
+
+void dense_pair_sums(const std::int16_t*, const std::int16_t*, std::size_t, std::size_t,
+                     std::int32_t*) {
+  throw std::logic_error("this processor has no VNNI");
+}
 
 void quad_sums(const std::int8_t*, std::span<const ListedRow<std::int8_t>>, std::int32_t*) {
-  throw std::logic_error("this processor has no quads");
+  throw std::logic_error("this processor has no VNNI");
 }
 
 #endif

@@ -1,0 +1,107 @@
+#include "maxmargin/kernel/used_features.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+namespace maxmargin {
+
+UsedFeatures used_features(const Rows& rows, const Threads& threads) {
+  std::vector<std::atomic<bool>> occurs(rows.columns);
+  threads.split(rows.count, rows_a_look, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i)
+      rows.for_each(i, [&](Index feature, double value) {
+        // Looked at first: writing would take the line away from the other threads.
+        if (value != 0 && !occurs[feature].load(std::memory_order_relaxed))
+          occurs[feature].store(true, std::memory_order_relaxed);
+      });
+  });
+  UsedFeatures used;
+  used.number.assign(rows.columns, UsedFeatures::unused);
+  for (std::size_t j = 0; j < rows.columns; ++j)
+    if (occurs[j]) used.number[j] = static_cast<std::uint32_t>(used.count++);
+  return used;
+}
+
+namespace {
+
+/// What the values of a feature are.
+struct Seen {
+  double sum = 0, low = 0, high = 0;
+  std::size_t count = 0;
+
+  void add(double value) {
+    sum += value;
+    low = count == 0 ? value : std::min(low, value);
+    high = count == 0 ? value : std::max(high, value);
+    ++count;
+  }
+  void add(const Seen& others) {
+    if (others.count == 0) return;
+    sum += others.sum;
+    low = count == 0 ? others.low : std::min(low, others.low);
+    high = count == 0 ? others.high : std::max(high, others.high);
+    count += others.count;
+  }
+};
+
+std::vector<Seen> seen_values(const Summation& summation, const Rows& rows,
+                              const Threads& threads) {
+  std::vector<std::vector<Seen>> parts((rows.count + rows_a_look - 1) / rows_a_look);
+  threads.split(rows.count, rows_a_look, [&](std::size_t begin, std::size_t end) {
+    std::vector<Seen> part(rows.columns);
+    for (std::size_t i = begin; i < end; ++i)
+      rows.for_each(i, [&](Index feature, double raw) { part[feature].add(summation.value(raw)); });
+    parts[begin / rows_a_look] = std::move(part);
+  });
+  std::vector<Seen> seen(rows.columns);
+  for (const std::vector<Seen>& part : parts)
+    for (std::size_t j = 0; j < rows.columns; ++j) seen[j].add(part[j]);
+  return seen;
+}
+
+/// The largest sum of squares of a row after centering.
+double centered_norm(const Summation& summation, const Rows& rows,
+                     const std::vector<double>& centers, const Threads& threads) {
+  double origin = 0;  // of a row without non-zeros
+  for (const double center : centers) origin += center * center;
+  std::vector<double> largest((rows.count + rows_a_look - 1) / rows_a_look, 0.0);
+  threads.split(rows.count, rows_a_look, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      double norm = origin;
+      rows.for_each(i, [&](Index feature, double raw) {
+        const double value = summation.value(raw);
+        norm += value * (value - 2 * centers[feature]);
+      });
+      largest[begin / rows_a_look] = std::max(largest[begin / rows_a_look], norm);
+    }
+  });
+  return largest.empty() ? 0 : *std::max_element(largest.begin(), largest.end());
+}
+
+}  // namespace
+
+UsedFeatures centered_features(const Summation& summation, const Rows& rows, const Threads& threads,
+                               double& norm) {
+  std::vector<Seen> seen = seen_values(summation, rows, threads);
+  UsedFeatures used;
+  used.number.assign(rows.columns, UsedFeatures::unused);
+  std::vector<double> means(rows.columns), middles(rows.columns);
+  for (std::size_t j = 0; j < rows.columns; ++j) {
+    Seen& each = seen[j];
+    if (each.count < rows.count) {  // absent values are zeros
+      each.low = std::min(each.low, 0.0);
+      each.high = std::max(each.high, 0.0);
+    }
+    const bool constant = each.low == each.high;
+    means[j] = constant ? each.low : each.sum / static_cast<double>(rows.count);
+    middles[j] = constant ? each.low : (each.low + each.high) / 2;
+    if (!constant) used.number[j] = static_cast<std::uint32_t>(used.count++);
+  }
+  const double about_means = centered_norm(summation, rows, means, threads);
+  const double about_middles = centered_norm(summation, rows, middles, threads);
+  norm = std::min(about_means, about_middles);
+  used.center = about_means <= about_middles ? std::move(means) : std::move(middles);
+  return used;
+}
+
+}  // namespace maxmargin
