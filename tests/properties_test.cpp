@@ -200,6 +200,28 @@ TEST_P(TrainingProperties, DenseAndSparseRowsAreTheSameRows) {
   expect_near(values(one.model, sparse.x), values(other.model, dense.x), 2e-4);
 }
 
+// Distances do not see it, and neither does the machine, to the last bit.
+TEST_P(TrainingProperties, AConstantFeatureChangesNothing) {
+  for (const Storage storage : {Storage::dense_doubles, Storage::sparse}) {
+    const Dataset plain = data(storage);
+    Dataset wider = made::copy_of(plain);
+    wider.x =
+        storage == Storage::sparse ? Features::sparse(columns + 1) : Features::dense(columns + 1);
+    std::vector<double> row(columns + 1);
+    for (std::size_t i = 0; i < rows; ++i) {
+      std::fill(row.begin(), row.end(), 0.0);
+      plain.x.view().for_each(i, [&](Index feature, double value) { row[feature + 1] = value; });
+      row[0] = 3.7;
+      wider.x.append(row);
+    }
+    const Machine one = trained(made::copy_of(plain)).model.machines.at(0);
+    const Machine other = trained(made::copy_of(wider)).model.machines.at(0);
+    EXPECT_EQ(one.support, other.support);
+    EXPECT_EQ(one.coefficient, other.coefficient);
+    EXPECT_EQ(one.lambda, other.lambda);
+  }
+}
+
 TEST(HardMargin, AllowsNoError) {
   Dataset data;
   data.x = Features::dense(2);

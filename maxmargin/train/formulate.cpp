@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "maxmargin/data/constant_features.hpp"
 #include "maxmargin/kernel/locality.hpp"
 #include "maxmargin/problem/biased.hpp"
 #include "maxmargin/problem/kernel_quadratic.hpp"
@@ -128,6 +129,32 @@ struct Points {
   std::shared_ptr<const Quadratic> K;
 };
 
+bool is_of_differences(const Kernel& kernel) {
+  return std::visit(
+      [](const auto& chosen) {
+        if constexpr (requires { chosen.form(); }) return chosen.form().pairing != Pairing::dot;
+        return false;
+      },
+      kernel);
+}
+
+/// Chosen rows with what the kernel values between them depend on: where only differences count,
+/// features that have one value in all rows are left at zero.
+std::shared_ptr<const Features> needed_rows(const Examples& data, std::span<const Index> rows,
+                                            const Kernel& kernel, const Threads& threads) {
+  std::vector<Index> constant;
+  if (is_of_differences(kernel)) constant = constant_features(*data.x, rows);
+  const bool all = rows.size() == data.x->count() && std::is_sorted(rows.begin(), rows.end());
+  if (all && constant.empty()) return data.x;
+  Features copy = Features::compact(*data.x, rows, threads);
+  if (!constant.empty()) {
+    std::vector<bool> is_constant(copy.columns(), false);
+    for (const Index feature : constant) is_constant[feature] = true;
+    copy.transform([&](Index feature, double value) { return is_constant[feature] ? 0.0 : value; });
+  }
+  return std::make_shared<const Features>(std::move(copy));
+}
+
 /// In the order of the examples, with a matrix of their own.
 Points own_points(const Examples& data, std::span<const Example> examples, const Kernel& kernel,
                   const Threads& threads) {
@@ -144,13 +171,9 @@ Points own_points(const Examples& data, std::span<const Example> examples, const
     points.of_leader[points.row[k]] = static_cast<Index>(k);
   if (by_number) {
     points.K = make_kernel_quadratic(kernel, data.x, points.row, data.definite, threads);
-  } else if (points.row.size() == data.x->count() &&
-             std::is_sorted(points.row.begin(), points.row.end())) {
-    points.K = make_kernel_quadratic(kernel, data.x, {}, Definite::unknown, threads);
   } else {
-    points.K = make_kernel_quadratic(
-        kernel, std::make_shared<const Features>(Features::compact(*data.x, points.row, threads)),
-        {}, Definite::unknown, threads);
+    points.K = make_kernel_quadratic(kernel, needed_rows(data, points.row, kernel, threads), {},
+                                     Definite::unknown, threads);
   }
   return points;
 }
@@ -207,9 +230,7 @@ void share_matrix(Examples& data, std::span<const std::vector<Index>> rows_of_cl
       point = static_cast<Index>(rows.size());
       rows.push_back(row);
     }
-  data.K = make_shared_quadratic(
-      kernel, std::make_shared<const Features>(Features::compact(*data.x, rows, threads)), bytes,
-      threads);
+  data.K = make_shared_quadratic(kernel, needed_rows(data, rows, kernel, threads), bytes, threads);
 }
 
 Formulated formulate(const Examples& data, std::span<const Example> examples, const Loss& loss,
