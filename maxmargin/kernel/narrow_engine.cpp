@@ -1,7 +1,6 @@
 #include "maxmargin/kernel/narrow_engine.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <numeric>
 #include <vector>
 
@@ -38,14 +37,14 @@ class NarrowEngine final : public Engine {
 
   void block(const Rows& left, std::span<const Index> which, std::size_t begin, std::size_t count,
              std::span<float* const> out) const override {
+    for (float* row : out) std::fill_n(row, count, 0.0f);
+    std::vector<float*> part;
     for_each_near(left, which, begin, count,
-                  [&](std::span<const Index> near, std::span<const Index> far, std::size_t from,
-                      std::size_t here) {
-                    std::vector<float*> part(near.size());
+                  [&](std::span<const Index> near, std::size_t from, std::size_t here) {
+                    part.resize(near.size());
                     for (std::size_t k = 0; k < near.size(); ++k)
                       part[k] = out[near[k]] + (from - begin);
-                    if (!near.empty()) engine_->block(left, chosen(which, near), from, here, part);
-                    for (const Index r : far) std::fill_n(out[r] + (from - begin), here, 0.0f);
+                    engine_->block(left, chosen(which, near), from, here, part);
                   });
   }
 
@@ -53,22 +52,20 @@ class NarrowEngine final : public Engine {
                    std::span<const double> coefficients, std::size_t begin, std::size_t count,
                    double* y) const override {
     std::vector<float> tile(rows_at_once * width);
+    std::vector<const float*> rows(rows_at_once);
+    for (std::size_t k = 0; k < rows_at_once; ++k) rows[k] = tile.data() + k * width;
+    std::vector<double> weights;
     for (std::size_t first = 0; first < which.size(); first += rows_at_once) {
       const auto some = which.subspan(first, std::min(rows_at_once, which.size() - first));
-      for_each_near(left, some, begin, count,
-                    [&](std::span<const Index> near, std::span<const Index>, std::size_t from,
-                        std::size_t here) {
-                      if (near.empty()) return;
-                      engine_->Engine::block(left, chosen(some, near), from, here, tile.data(),
-                                             width);
-                      std::vector<const float*> rows(near.size());
-                      std::vector<double> weights(near.size());
-                      for (std::size_t k = 0; k < near.size(); ++k) {
-                        rows[k] = tile.data() + k * width;
-                        weights[k] = coefficients[first + near[k]];
-                      }
-                      add_scaled_rows(rows, weights, here, y + (from - begin));
-                    });
+      for_each_near(
+          left, some, begin, count,
+          [&](std::span<const Index> near, std::size_t from, std::size_t here) {
+            engine_->Engine::block(left, chosen(some, near), from, here, tile.data(), width);
+            weights.resize(near.size());
+            for (std::size_t k = 0; k < near.size(); ++k)
+              weights[k] = coefficients[first + near[k]];
+            add_scaled_rows(std::span(rows).first(near.size()), weights, here, y + (from - begin));
+          });
     }
   }
 
@@ -119,13 +116,13 @@ class NarrowEngine final : public Engine {
     return result;
   }
 
-  /// Calls body(places of near rows, places of far rows, first column, columns) for each piece of
-  /// the columns that shares a box.
+  /// Calls body(places of near rows, first column, columns) for each piece of the columns that
+  /// shares a box and has such rows.
   template <class Body>
   void for_each_near(const Rows& left, std::span<const Index> which, std::size_t begin,
                      std::size_t count, Body&& body) const {
     const AlignedVector<float> dense = dense_rows(left, which);
-    std::vector<Index> all(which.size()), group, far;
+    std::vector<Index> all(which.size()), group;
     std::iota(all.begin(), all.end(), Index{0});
     constexpr std::size_t none = static_cast<std::size_t>(-1);
     std::size_t group_of = none;
@@ -137,10 +134,7 @@ class NarrowEngine final : public Engine {
         group = boxes_.near_group(panel, dense.data(), all, limit_);
       }
       const std::vector<Index> near = boxes_.near_panel(panel, dense.data(), group, limit_);
-      far.clear();
-      std::set_difference(all.begin(), all.end(), near.begin(), near.end(),
-                          std::back_inserter(far));
-      body(near, far, at, here);
+      if (!near.empty()) body(near, at, here);
       at += here;
     }
   }
