@@ -87,7 +87,7 @@ std::vector<TrainedMachine> train_machines(const Examples& data, const Subproble
                    [&](std::size_t k, std::size_t memory, const Threads& crew) {
                      const Subproblem& problem = problems.list[k];
                      const Formulated formulated = formulate(data, problem.examples, problem.loss,
-                                                             options.kernel, problem.bias);
+                                                             options.kernel, problem.bias, crew);
                      trained[k] = train_one(data, formulated, options, memory, k, audience, crew);
                      trained[k].certified.f = {};
                      trained[k].certified.solution.a = {};

@@ -11,8 +11,10 @@
 namespace maxmargin {
 namespace {
 
-Formulated formulated(const Prepared& prepared, const Subproblem& problem, const Kernel& kernel) {
-  return formulate(prepared.examples, problem.examples, problem.loss, kernel, problem.bias);
+Formulated formulated(const Prepared& prepared, const Subproblem& problem, const Kernel& kernel,
+                      const Threads& threads) {
+  return formulate(prepared.examples, problem.examples, problem.loss, kernel, problem.bias,
+                   threads);
 }
 
 /// Where a machine without some rows starts: the variables of one with them as far as the bounds
@@ -93,7 +95,7 @@ bool Retrainer::takes(const Prepared& prepared, const TrainOptions& options, std
   if (std::ranges::any_of(first.examples, is_infinite)) return false;
   if (options.settings) return std::holds_alternative<Smo>(*options.settings);
   if (options.solver != "auto") return options.solver == Smo::name;
-  const Formulated whole = formulated(prepared, first, options.kernel);
+  const Formulated whole = formulated(prepared, first, options.kernel, Threads(1));
   return std::holds_alternative<Smo>(
       chosen_solver(whole.qp, options.stop, options, memory_for(options)).solver);
 }
@@ -110,7 +112,7 @@ Retrainer::Retrainer(const Prepared& prepared, const TrainOptions& options, cons
   for_each_machine(prepared.examples, prepared.problems, options, threads,
                    [&](std::size_t k, std::size_t memory, const Threads& crew) {
                      const Subproblem& problem = prepared.problems.list[k];
-                     all_[k] = formulated(prepared, problem, options.kernel);
+                     all_[k] = formulated(prepared, problem, options.kernel, crew);
                      const double share = static_cast<double>(problem.examples.size()) / examples;
                      all_[k].qp.K = keep_rows(
                          std::move(all_[k].qp.K),
