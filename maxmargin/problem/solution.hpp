@@ -41,6 +41,7 @@ using Observer = std::function<Control(const Progress&)>;
 struct Solution {
   std::vector<double> a;
   std::vector<double> lambda;
+  std::vector<double> f;  ///< K s a at the points as the solver has it; empty if it has not
   Ended ended = Ended::stalled;
   std::size_t iterations = 0;
   /// The best bounds on the optimum met over the run (10.21).

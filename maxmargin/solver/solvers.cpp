@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/base/error.hpp"
@@ -70,7 +71,7 @@ Certified solve(const DualQp& qp, const Solver& solver, const Threads& threads,
 }
 
 Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
-                     const Threads& threads, const Observer& observer) {
+                     const Threads& threads, const Observer& observer, Judged judged) {
   require_consistent(qp);
   if (const auto why = refusal(qp, solver))
     throw Error(
@@ -92,7 +93,11 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     last.phase = "certify";
     last.seconds = clock.seconds();
     if (observer && answer == Control::proceed) observer(last);
-    return certify_near(start, qp, std::move(solution), context.precision, threads);
+    std::vector<double> f = std::exchange(solution.f, {});
+    if (judged == Judged::apart || f.empty())
+      return certify_near(start, qp, std::move(solution), context.precision, threads);
+    const Known own{solution.a, std::move(f), expected_rounding(qp, solution.a).f};
+    return certify_near(&own, qp, std::move(solution), context.precision, threads);
   };
   if (start != nullptr) {
     context.start = start->a;

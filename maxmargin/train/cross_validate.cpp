@@ -203,14 +203,15 @@ OutOfFold judge_out_of_fold(const Prepared& prepared, const Folds& folds,
   const bool trains = retrainer == nullptr &&
                       Retrainer::takes(prepared, options, static_cast<std::size_t>(folds.count));
   const int before = trains ? 1 : 0, steps = folds.count + before;
+  TrainOptions limited = options;
+  limited.certified = false;  // predictions are all that is told
   std::optional<Retrainer> own;
   if (trains)
-    retrainer = &own.emplace(prepared, options, threads, in_steps(observer, 0, steps, clock));
+    retrainer = &own.emplace(prepared, limited, threads, in_steps(observer, 0, steps, clock));
   if (retrainer != nullptr && is_cancelled(retrainer->whole())) result.ended = Ended::cancelled;
   for (int fold = 0; fold < folds.count && result.ended != Ended::cancelled; ++fold) {
     std::vector<bool> left_out(folds.of_row.size());
     for (std::size_t i = 0; i < left_out.size(); ++i) left_out[i] = folds.holds(fold, i);
-    TrainOptions limited = options;
     limited.stop.seconds = std::max(0.0, options.stop.seconds - clock.seconds());
     const Observer watching = in_steps(observer, before + fold, steps, clock);
     const Retrained rest = retrainer != nullptr

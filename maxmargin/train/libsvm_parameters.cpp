@@ -141,6 +141,7 @@ TrainOptions train_options(const LibsvmParameters& parameters, std::span<const i
   options.kernel = kernel_of(parameters);
   options.stop.kkt = parameters.eps;
   options.stop.relative_gap = any_gap;
+  options.certified = false;  // nobody is told
   if (parameters.cache_size > least_cache_mb)
     options.memory_bytes = static_cast<std::size_t>(std::min(parameters.cache_size, 1e9)) << 20;
   return options;

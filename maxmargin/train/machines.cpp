@@ -31,9 +31,10 @@ TrainedMachine train_one(const Examples& data, const Formulated& formulated,
   TrainedMachine part;
   part.reason = choice.reason;
   part.solver = name_of(choice.solver);
-  part.certified =
-      solve_from(nullptr, formulated.qp, choice.solver, threads,
-                 [&](const Progress& progress) { return audience.tell(number, progress); });
+  part.certified = solve_from(
+      nullptr, formulated.qp, choice.solver, threads,
+      [&](const Progress& progress) { return audience.tell(number, progress); },
+      options.certified ? Judged::apart : Judged::by_solver);
   part.certified.solution.ended = audience.ended(part.certified.solution.ended);
   const std::vector<double>& a = part.certified.solution.a;
   part.coefficients = data.approximation

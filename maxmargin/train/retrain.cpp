@@ -138,9 +138,10 @@ TrainedMachine Retrainer::retrain(std::size_t number, const Certified& from,
   TrainedMachine result;
   result.solver = name_of(solver);
   result.reason = "starts from the machine of more rows";
-  result.certified =
-      solve_from(start ? &*start : nullptr, qp, solver, threads,
-                 [&](const Progress& progress) { return audience.tell(place, progress); });
+  result.certified = solve_from(
+      start ? &*start : nullptr, qp, solver, threads,
+      [&](const Progress& progress) { return audience.tell(place, progress); },
+      options.certified ? Judged::apart : Judged::by_solver);
   Solution& solution = result.certified.solution;
   solution.ended = audience.ended(solution.ended);
   result.coefficients = rest.coefficients(solution.a);

@@ -22,7 +22,7 @@ Retrained train_afresh(const Prepared& prepared, const std::vector<bool>& left_o
 /// of them share one kernel matrix over all rows, and rows of it that are expensive are computed
 /// once. Each starts from the variables of the machine of
 /// all rows and from its f, which must be mended only for what the rows that are left out had
-/// contributed; its certificate is no other than that of a machine trained afresh.
+/// contributed; it is solved as well as a machine trained afresh.
 class Retrainer {
  public:
   /// Whether it can: the solver must be one that starts from given variables and lets those be that

@@ -18,6 +18,9 @@ struct TrainOptions {
   /// Told which solver a machine is about to be trained with; by several threads at a time where
   /// there are several machines.
   std::function<void(const Choice&)> chosen{};
+  /// False: objective and violation are those of the solver's own decision values, where these are
+  /// good enough for the tolerance.
+  bool certified = true;
   std::size_t memory_bytes = 0;  ///< budget of the kernel cache; 0: half of the memory
   std::optional<ScalingKind> scaling{};
   std::vector<ParametricFunction> functions{};  ///< unpenalised, besides the bias

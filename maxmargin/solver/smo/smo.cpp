@@ -136,6 +136,7 @@ class Outer {
     solution.lambda = multipliers(active_.levels(run_.threads));
     solution.best_primal = best_primal_;
     solution.best_dual = best_dual_;
+    solution.f = std::move(active_.f);
     return solution;
   }
 
