@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "cli/exit_codes.hpp"
+#include "cli/file_name.hpp"
 #include "cli/help.hpp"
 #include "cli/output.hpp"
 #include "cli/report.hpp"
@@ -161,11 +162,22 @@ int exit_code_of(const Race& race) {
 int run_race(RaceArguments& arguments) {
   TrainArguments& train = arguments.train;
   train.check();
+  if (train.demands_out_of_core() && train.data == "-")
+    throw Error(Fault::usage,
+                "--out-of-core: a race reads the data twice, standard input cannot be",
+                "name a file");
   if (!train.model.empty()) require_writable(train.model);
   const Threads threads(train.threads);
   race_options(arguments, {});
+  std::optional<SpilledData> on_disk;
+  if (train.demands_out_of_core())
+    on_disk = naming(train.data, [&] {
+      return spill(train.data, train.read_options(), train.outcome(), train.spill_options(),
+                   threads);
+    });
   TrainingData read = read_training_data(train, threads);
-  const RaceOptions options = race_options(arguments, read.options);
+  RaceOptions options = race_options(arguments, read.options);
+  if (on_disk) options.on_disk = &*on_disk;
   const auto show = train.json || train.quiet ? ProgressLine::Show::no : ProgressLine::Show::yes;
   const Stop overall{options.train.stop.kkt, options.train.stop.relative_gap};
   Race race = watched(train.data, overall, show, [&](const Observer& observer, ProgressLine& line) {
@@ -187,7 +199,8 @@ int run_race(RaceArguments& arguments) {
 
 /// The options of training that make no sense where all solvers train.
 void remove_others(CLI::App& app) {
-  for (const char* name : {"--solver", "--cross-validate", "--probability", "--true-bound"})
+  for (const char* name :
+       {"--solver", "--cross-validate", "--probability", "--true-bound", "--true-gap"})
     app.remove_option(app.get_option(name));
   for (CLI::Option* option : app.get_options(
            [](const CLI::Option* each) { return each->get_group().starts_with("Solver"); }))
@@ -206,6 +219,8 @@ Verb add_race(CLI::App& program) {
   app->get_option("--output")->description("write the model of the first in the table [none]");
   app->get_option("--time-limit")
       ->description("for each: end after 60s, 500ms, 2m, 1h with the best so far [60s]");
+  app->get_option("--out-of-core")
+      ->description("race with the rows on disk, too, for the linear kernel");
   app->add_option("--only", arguments->only, "race only these solvers")
       ->type_name("NAME,NAME")
       ->take_last()

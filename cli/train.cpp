@@ -44,6 +44,39 @@ std::string show_disk(const DiskReport& disk) {
                      show_counted(disk.rows_in_memory, "row"));
 }
 
+Json improvement_json(const std::vector<Improvement>& machines) {
+  Json list = Json::array();
+  for (const Improvement& machine : machines) {
+    Json rounds = Json::array();
+    for (const ImproveRound& round : machine.rounds)
+      rounds.push_back({{"rank", round.rank},
+                        {"rows", round.rows},
+                        {"returned", round.returned},
+                        {"primal", round.primal},
+                        {"true_dual", round.true_dual},
+                        {"relative_gap", round.relative_gap},
+                        {"seconds", round.seconds}});
+    list.push_back({{"limit", to_string(machine.limit)}, {"rounds", std::move(rounds)}});
+  }
+  return list;
+}
+
+/// One line a round; of several machines, one line each.
+std::string show_improvement(const std::vector<Improvement>& machines) {
+  std::string text;
+  const auto line = [&](const ImproveRound& round) {
+    text += show_line(text.empty() ? "rounds" : "",
+                      fmt::format("rank {}, {} in play, {} returned: relative gap {:.3g}",
+                                  show_count(round.rank), show_counted(round.rows, "row"),
+                                  show_count(round.returned), round.relative_gap));
+  };
+  if (machines.size() > 1)
+    for (const Improvement& machine : machines) line(machine.rounds.back());
+  else
+    for (const ImproveRound& round : machines.front().rounds) line(round);
+  return text;
+}
+
 Json train_json(const TrainArguments& arguments, const TrainingData& read, const Trained& trained,
                 const DiskReport* disk, int threads) {
   const Model& model = trained.model;
@@ -76,6 +109,7 @@ Json train_json(const TrainArguments& arguments, const TrainingData& read, const
     object["residual"] = trained.residual;
   }
   if (std::isfinite(trained.true_dual)) object["true_dual"] = trained.true_dual;
+  if (!trained.improvement.empty()) object["improvement"] = improvement_json(trained.improvement);
   if (disk != nullptr) object["disk"] = disk_json(*disk);
   object["peak_memory_bytes"] = peak_memory_bytes();
   object["model"] = arguments.model;
@@ -112,6 +146,7 @@ std::string train_summary(const TrainArguments& arguments, const TrainingData& r
   if (trained.ended != Ended::converged)
     text += show_line(
         "", fmt::format("asked for: KKT {:.3g}, relative gap {:.3g}", stop.kkt, stop.relative_gap));
+  if (!trained.improvement.empty()) text += show_improvement(trained.improvement);
   if (std::isfinite(trained.true_dual))
     text += show_line("true K",
                       fmt::format("the optimum is at least {} (relative gap {:.3g})",

@@ -140,6 +140,10 @@ void TrainArguments::add_approximation(CLI::App& app) {
       "end when the kernel matrix's trace is approximated but for this share [0.001 without "
       "--rank]",
       residual_);
+  add("--true-gap", "REL",
+      "raise the rank, dropping decided rows, until the optimum with the true kernel is known to "
+      "this relative gap",
+      true_gap_);
   app.add_flag("--true-bound", true_bound_,
                "also bound the optimum with the kernel that was approximated; costs its values")
       ->group("Approximation");
@@ -147,12 +151,13 @@ void TrainArguments::add_approximation(CLI::App& app) {
 
 std::optional<Approximate> TrainArguments::approximation() const {
   if (approximate_.empty()) {
-    if (!rank_.empty() || !residual_.empty() || true_bound_)
-      throw Error(Fault::usage,
-                  fmt::format("{} has no effect without --approximate", !rank_.empty() ? "--rank"
-                                                                        : !residual_.empty()
-                                                                            ? "--residual"
-                                                                            : "--true-bound"),
+    const std::string idle = !rank_.empty()       ? "--rank"
+                             : !residual_.empty() ? "--residual"
+                             : !true_gap_.empty() ? "--true-gap"
+                             : true_bound_        ? "--true-bound"
+                                                  : "";
+    if (!idle.empty())
+      throw Error(Fault::usage, fmt::format("{} has no effect without --approximate", idle),
                   "add for example --approximate sgma");
     return std::nullopt;
   }
@@ -165,6 +170,10 @@ std::optional<Approximate> TrainArguments::approximation() const {
   if (!rank_.empty()) result.rank = parse_count("--rank", rank_, 1, UINT32_MAX);
   if (!residual_.empty()) result.residual = parse_number("--residual", residual_, open_fraction);
   return result;
+}
+
+double TrainArguments::true_gap() const {
+  return true_gap_.empty() ? 0 : parse_number("--true-gap", true_gap_, open_fraction);
 }
 
 void TrainArguments::add_machine(CLI::App& app) {
@@ -245,6 +254,7 @@ void TrainArguments::check() {
   const Svc* svc = std::get_if<Svc>(&task);
   check_loss(task);
   approximation();
+  true_gap();
   check_out_of_core();
   if (svc != nullptr && svc->hard_margin && task_fields_.given("cost"))
     throw Error(Fault::usage, "--cost has no effect with --hard-margin", "give one of them");
@@ -291,6 +301,7 @@ TrainOptions TrainArguments::options_without_data() const {
   options.memory_bytes = memory_;
   options.approximate = approximation();
   options.true_bound = true_bound_;
+  options.true_gap = true_gap();
   options.seed = seed_;
   options.probability_folds = probability_folds_;
   options.functions = functions();

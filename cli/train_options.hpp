@@ -46,6 +46,7 @@ class TrainArguments {
   void check_loss(const Task& task) const;
   std::vector<ParametricFunction> functions() const;
   std::optional<Approximate> approximation() const;
+  double true_gap() const;
   TrainOptions options_without_data() const;
   void check_out_of_core() const;
   std::vector<std::pair<std::string, double>> factors_of_classes(const Dataset& data) const;
@@ -58,6 +59,7 @@ class TrainArguments {
   std::string solver_ = "auto";
   std::string multiclass_;
   std::string approximate_, rank_, residual_;
+  std::string true_gap_;
   bool true_bound_ = false;
   std::vector<std::string> class_weights_;
   std::vector<std::string> expressions_, function_columns_;

@@ -123,6 +123,31 @@ TEST_F(CliRace, ApproximationsRunAlongAndTheFirstIsKept) {
   EXPECT_EQ(run({"predict", "d", "m", "--json"}).code, 0);
 }
 
+TEST_F(CliRace, RowsOnDiskRunAlong) {
+  write("d", two_classes(200, 0.2));
+  const json object = race({"--kernel", "linear", "--gap", "1e-6", "--tolerance", "1e-6", "--only",
+                            "smo", "--out-of-core", "--memory", "200M"});
+  const json& disk = lane(object, "out-of-core");
+  EXPECT_EQ(disk["ended"], "converged");
+  EXPECT_EQ(disk["solver"], "interior-point");
+  const double optimum = lane(object, "smo")["dual"];
+  EXPECT_NEAR(disk["primal"].get<double>(), optimum, 2e-6 * optimum);
+  EXPECT_EQ(run({"race", "d", "--out-of-core"}).code, 2);  // the kernel is not linear
+  EXPECT_EQ(run({"race", "-", "--kernel", "linear", "--out-of-core"}).code, 2);
+}
+
+TEST_F(CliRace, MachinesWithFunctionsRace) {
+  write("d", two_classes(60, 0.2));
+  const json object = race({"--gamma", "1", "--parametric", "x1", "--parametric", "sin(x2)",
+                            "--gap", "1e-6", "--tolerance", "1e-6", "--ranks", "20"});
+  const double optimum = lane(object, "smo")["dual"];
+  for (const std::string name : {"smo", "interior-point", "primal-dual"}) {
+    EXPECT_EQ(lane(object, name)["ended"], "converged") << name;
+    EXPECT_NEAR(lane(object, name)["primal"].get<double>(), optimum, 2e-6 * optimum) << name;
+  }
+  EXPECT_EQ(lane(object, "pivoted 20")["ended"], "converged");
+}
+
 TEST_F(CliRace, ATableForPeople) {
   write("d", two_classes(60, 0.1));
   const Finished finished = run({"race", "d", "--kernel", "linear"});

@@ -67,6 +67,34 @@ TEST_F(CliSolver, ThreeKindsOfBias) {
               none["dual"].get<double>(), 1e-3 * free);
 }
 
+TEST_F(CliSolver, ARankIsRaisedUntilTheTrueKernelsOptimumIsNear) {
+  write("d", two_classes(150, 0.1));
+  const json made = train(
+      {"--gamma", "4", "--approximate", "pivoted", "--residual", "0.2", "--true-gap", "0.01"});
+  EXPECT_EQ(made["ended"], "converged");
+  const json& machine = made["improvement"][0];
+  EXPECT_EQ(machine["limit"], "gap");
+  ASSERT_GE(machine["rounds"].size(), 2u);
+  EXPECT_LT(machine["rounds"][0]["rank"], machine["rounds"].back()["rank"]);
+  const double primal = made["primal"], bound = made["true_dual"];
+  EXPECT_LE(primal - bound, 0.01 * primal);
+  EXPECT_EQ(run({"verify", "m", "d"}).code, 0);
+  const json exact = train({"--gamma", "4"});
+  EXPECT_GE(primal, exact["dual"].get<double>());
+  EXPECT_LE(bound, exact["primal"].get<double>());
+  EXPECT_GT(exact["support_vectors"], made["support_vectors"]);
+
+  const Finished few = run({"train", "d", "-o", "m", "--gamma", "4", "--approximate", "sgma",
+                            "--rank", "5", "--true-gap", "1e-6", "--json"});
+  EXPECT_EQ(few.code, 4) << few.err;
+  EXPECT_EQ(few.json()["improvement"][0]["limit"], "rank");
+  EXPECT_NE(run({"train", "d", "-o", "m", "--approximate", "random", "--true-gap", "0.5"})
+                .out.find("rounds"),
+            std::string::npos);
+  expect_refused({"--true-gap", "0.1"}, "--true-gap has no effect without --approximate");
+  expect_refused({"--approximate", "sgma", "--true-gap", "0"}, "greater than 0");
+}
+
 TEST_F(CliSolver, ABiasThatCannotBeChosenIsRefused) {
   write("d", two_classes(20, 0.1));
   expect_refused({"--bias", "penalized"}, "did you mean 'penalised'");

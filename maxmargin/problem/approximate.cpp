@@ -44,8 +44,18 @@ class Builder {
     reserve(std::min(most_, options.rank > 0 ? most_ : columns_at_first));
   }
 
+  /// Takes over a basis; what follows is chosen for what it leaves of a function.
+  void start_from(const Grow& grow) {
+    reserve(std::min(m_, std::max(most_, grow.basis.size())));
+    for (std::size_t begin = 0; begin < grow.basis.size(); begin += batch) {
+      const auto some = grow.basis.subspan(begin, std::min(batch, grow.basis.size() - begin));
+      add({some.begin(), some.end()});
+    }
+    rest_.assign(grow.rest.begin(), grow.rest.end());
+  }
+
   Approximated build(const GoOn& go_on) {
-    double left = result_.trace;
+    double left = remaining();
     while (result_.basis.size() < most_ && left > goal_) {
       if (go_on && !go_on()) {
         result_.stopped = true;
@@ -79,12 +89,21 @@ class Builder {
 
   std::vector<Index> choose() {
     if (open_.empty()) return {};
+    if (!rest_.empty()) return {best_match()};
     if (options_.selection == Selection::pivoted)
       return {*std::max_element(open_.begin(), open_.end(), [&](Index x, Index y) {
         return error_[x] < error_[y] || (error_[x] == error_[y] && x > y);
       })};
     if (options_.selection == Selection::random) return drawn(std::min(batch, most_ - rank()));
     return best_of(drawn(options_.candidates));
+  }
+
+  Index best_match() const {
+    const auto gain = [&](Index p) { return rest_[p] * rest_[p] / error_[p]; };
+    Index best = open_.front();
+    for (const Index p : open_)
+      if (gain(p) > gain(best) || (gain(p) == gain(best) && p < best)) best = p;
+    return best;
   }
 
   /// Different points that are not in the span yet, at random.
@@ -188,6 +207,10 @@ class Builder {
       row(p)[place] = tau;
       result_.basis.push_back(p);
       update_errors(place);
+      if (!rest_.empty()) {
+        const double share = rest_[p] / tau;
+        for (std::size_t i = 0; i < m_; ++i) rest_[i] -= share * row(i)[place];
+      }
     }
   }
 
@@ -218,6 +241,7 @@ class Builder {
   Rng rng_;
   std::vector<Index> open_;    // points that may become basis functions
   std::vector<double> error_;  // K_ii - K~_ii
+  std::vector<double> rest_;   // see Grow
   std::size_t columns_ = 0;
   Buffer<double> Z_;  // m rows of `columns_` numbers
   Approximated result_;
@@ -240,7 +264,10 @@ std::string_view to_string(Selection selection) {
 
 std::vector<double> Approximated::basis_coefficients(std::span<const double> beta,
                                                      const Threads& threads) const {
-  std::vector<double> w = Z->gather(beta, threads);
+  return combined(Z->gather(beta, threads));
+}
+
+std::vector<double> Approximated::combined(std::vector<double> w) const {
   // T is lower triangular: T'w = Z'beta from the last to the first.
   for (std::size_t j = basis.size(); j-- > 0;) {
     w[j] /= Z->row(basis[j])[j];
@@ -249,12 +276,60 @@ std::vector<double> Approximated::basis_coefficients(std::span<const double> bet
   return w;
 }
 
-Approximated approximate(const Quadratic& K, const Approximate& options, const Threads& threads,
-                         const GoOn& go_on) {
+namespace {
+
+void require_definite(const Quadratic& K) {
   if (K.definite() == Definite::no)
     throw Error(Fault::usage, "a kernel that is not positive semi-definite has no approximation",
                 "leave --approximate out, or choose another kernel");
+}
+
+}  // namespace
+
+Approximated approximate(const Quadratic& K, const Approximate& options, const Threads& threads,
+                         const GoOn& go_on) {
+  require_definite(K);
   return Builder(K, options, threads).build(go_on);
+}
+
+Approximated extend(const Quadratic& K, const Grow& grow, const Approximate& options,
+                    const Threads& threads, const GoOn& go_on) {
+  require_definite(K);
+  Builder builder(K, options, threads);
+  builder.start_from(grow);
+  return builder.build(go_on);
+}
+
+std::optional<std::size_t> estimated_rank(const Quadratic& K, double residual,
+                                          const Threads& threads) {
+  constexpr std::size_t most_in_sample = 400;
+  const std::size_t m = K.size(), sample = std::min(most_in_sample, m);
+  if (sample < 2 || K.definite() == Definite::no) return std::nullopt;
+  std::vector<Index> points(m);
+  std::iota(points.begin(), points.end(), Index{0});
+  Rng rng(0);
+  for (std::size_t i = 0; i < sample; ++i) std::swap(points[i], points[i + rng.below(m - i)]);
+  // Half of what it has: beyond, the sample is too small for the kernel.
+  const auto needed = [&](std::size_t count) -> std::optional<std::size_t> {
+    Approximate how;
+    how.selection = Selection::pivoted;
+    how.rank = count / 2;
+    how.residual = residual;
+    const auto part = K.restrict_to(std::span(points).first(count));
+    const Approximated low = approximate(*part, how, threads);
+    const double left = low.residual.empty() ? 0 : low.residual.back();
+    if (left > residual * low.trace) return std::nullopt;
+    return low.basis.size();
+  };
+  const auto all = needed(sample);
+  if (!all || sample == m) return all;
+  const auto half = needed(sample / 2);
+  if (!half || *half == 0) return std::nullopt;
+  const double power =
+      std::log2(std::max(1.0, static_cast<double>(*all) / static_cast<double>(*half)));
+  const double grown = static_cast<double>(*all) *
+                       std::pow(static_cast<double>(m) / static_cast<double>(sample), power);
+  return std::min(m, static_cast<std::size_t>(std::ceil(grown)));
 }
 
 std::vector<double> principal_residuals(const Quadratic& K, std::size_t rank,

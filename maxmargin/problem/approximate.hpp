@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -44,12 +45,33 @@ struct Approximated {
   /// Coefficients of the basis functions of f = sum_i beta_i k~_i: T'^-1 Z'beta.
   std::vector<double> basis_coefficients(std::span<const double> beta,
                                          const Threads& threads) const;
+  /// The same from w = Z'beta.
+  std::vector<double> combined(std::vector<double> w) const;
 };
 
 /// O(m n^2) operations, 59 times that for sgma; O(m n) kernel values, 59 times that for sgma. The
 /// same bits for any number of threads. Throws Error when K is not positive semi-definite.
 Approximated approximate(const Quadratic& K, const Approximate& options, const Threads& threads,
                          const GoOn& go_on = {});
+
+/// A basis that is there already, and what it leaves of a function g that should be approximated
+/// better: the values of g minus those of its projection, at the points.
+struct Grow {
+  std::span<const Index> basis;
+  std::span<const double> rest;
+};
+
+/// Goes on from a basis, which comes first and in its order: each next function is the one that
+/// takes most of what is left of g (matching pursuit in feature space), rest^2 / error at its
+/// point. options.selection is not looked at.
+Approximated extend(const Quadratic& K, const Grow& grow, const Approximate& options,
+                    const Threads& threads, const GoOn& go_on = {});
+
+/// How many basis functions leave `residual` of K's trace, by pivoted Cholesky of a sample of the
+/// points, and of half of it: what the other half adds tells how the number grows with the points.
+/// Nothing where the sample needs more than half of itself, so that it says nothing about the rest.
+std::optional<std::size_t> estimated_rank(const Quadratic& K, double residual,
+                                          const Threads& threads);
 
 /// The yardstick: tr(K - K~) of the best K~ of each rank up to `rank`, the sums of the eigenvalues
 /// that are left out (problem 10.7). Needs all of K in memory; for comparisons.

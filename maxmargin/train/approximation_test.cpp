@@ -85,6 +85,44 @@ TEST(Approximation, EnoughBasisFunctionsGiveTheExactMachine) {
   for (std::size_t i = 0; i < f.size(); ++i) EXPECT_NEAR(f[i], g[i], 1e-4);
 }
 
+// Every task, with and without a bias: the function that the model holds has the primal that was
+// promised, and the optimum of the exact machine lies between the bounds.
+TEST(Approximation, ARisingRankReachesTheTrueOptimum) {
+  for (const Task& task : all_tasks()) {
+    SCOPED_TRACE(std::string(name_of(task)));
+    TrainOptions how = options(task, Selection::pivoted, 0);
+    how.stop.kkt = 1e-5;
+    how.approximate->residual = 0.3;
+    how.true_gap = 1e-3;
+    const Trained trained = train(data_for(task), how, Threads(2));
+    EXPECT_EQ(trained.ended, Ended::converged);
+    ASSERT_EQ(trained.improvement.size(), 1u);
+    EXPECT_EQ(trained.improvement[0].limit, ImproveLimit::gap);
+    EXPECT_LE(trained.improvement[0].rounds.back().relative_gap, 1e-3);
+    const Verified found = verify(trained.model, data_for(task), Threads(1))[0];
+    EXPECT_TRUE(found.holds) << found.reason;
+    TrainOptions exact = how;
+    exact.approximate.reset();
+    const Certificate truth = train(data_for(task), exact, Threads(2)).certificate;
+    const double tiny = 1e-6 * (1 + std::abs(truth.primal));
+    EXPECT_GE(trained.certificate.primal, truth.dual - tiny);
+    EXPECT_LE(trained.true_dual, truth.primal + tiny);
+  }
+}
+
+TEST(Approximation, MachinesOfSeveralClassesRaiseTheirOwnRank) {
+  TrainOptions how = options(Svc{}, Selection::random, 0);
+  how.stop.kkt = 1e-4;
+  how.approximate->residual = 0.3;
+  how.true_gap = 1e-2;
+  const Dataset data = made::classification(90, 4, made::Storage::dense_floats, 5, 3);
+  const Trained trained = train(made::copy_of(data), how, Threads(2));
+  EXPECT_EQ(trained.ended, Ended::converged);
+  EXPECT_EQ(trained.improvement.size(), 3u);
+  for (const Verified& found : verify(trained.model, made::copy_of(data), Threads(1)))
+    EXPECT_TRUE(found.holds) << found.reason;
+}
+
 TEST(Approximation, SeveralMachinesShareTheBasis) {
   const Dataset data = made::classification(80, 4, made::Storage::dense_floats, 5, 4);
   const Trained trained =

@@ -22,9 +22,56 @@ double sum_of_coefficients(const DualQp& qp, std::span<const double> a) {
   return sum;
 }
 
+namespace {
+
+/// With a basis of its own that grows.
+TrainedMachine train_improving(const Formulated& formulated, const TrainOptions& options,
+                               std::size_t memory, std::size_t number, Audience& audience,
+                               const Threads& threads) {
+  Improve how{options.true_gap, *options.approximate, audience.rest_of(options.stop), memory};
+  how.first.seed = options.seed;
+  const ChooseRound choose = [&](const DualQp& qp, const Stop& stop, std::size_t bytes) {
+    Choice choice = chosen_solver(qp, stop, options, bytes);
+    if (options.chosen) options.chosen(choice);
+    return choice;
+  };
+  Improved improved = improve(formulated.qp, how, choose, threads, [&](const Progress& progress) {
+    return audience.tell(number, progress);
+  });
+  TrainedMachine part;
+  part.solver = std::move(improved.solver);
+  part.reason = std::move(improved.reason);
+  part.certified = std::move(improved.certified);
+  part.true_dual = improved.true_dual;
+  part.rank = improved.basis.size();
+  part.residual = improved.residual;
+  part.improvement = Improvement{std::move(improved.rounds), improved.limit};
+  double sum = 0;
+  for (std::size_t j = 0; j < improved.basis.size(); ++j) {
+    sum += improved.coefficients[j];
+    if (improved.coefficients[j] != 0)
+      part.coefficients.emplace_back(formulated.point_rows[improved.basis[j]],
+                                     improved.coefficients[j]);
+  }
+  std::sort(part.coefficients.begin(), part.coefficients.end());
+  auto& lambda = part.certified.solution.lambda;
+  lambda = formulated.unpenalised(std::move(lambda), part.certified.solution.a);
+  // A penalised bias is part of every basis function k(x_j, .) + 1.
+  if (formulated.is_biased) lambda[0] = sum;
+  return part;
+}
+
+}  // namespace
+
 TrainedMachine train_one(const Examples& data, const Formulated& formulated,
                          const TrainOptions& options, std::size_t memory, std::size_t number,
                          Audience& audience, const Threads& threads) {
+  if (options.approximate && options.true_gap > 0) {
+    TrainedMachine part = train_improving(formulated, options, memory, number, audience, threads);
+    part.certified.solution.ended = audience.ended(part.certified.solution.ended);
+    audience.finished(number);
+    return part;
+  }
   const Choice choice =
       chosen_solver(formulated.qp, audience.rest_of(options.stop), options, memory);
   if (options.chosen) options.chosen(choice);

@@ -16,6 +16,9 @@ struct TrainedMachine {
   std::vector<std::pair<Index, double>> coefficients;  ///< of rows of the data
   std::string solver, reason;
   double true_dual = -infinity;
+  std::optional<Improvement> improvement{};
+  std::size_t rank = 0;  ///< with an improvement
+  double residual = 1;
 };
 
 /// Tells one observer of several machines, trained one after another or side by side.

@@ -40,14 +40,20 @@ std::vector<Lane> lanes_for(const DualQp& qp, const RaceOptions& options) {
   for (const std::size_t rank : ranks_for(qp, options))
     if (rank > 0)
       lanes.push_back({"auto", Approximate{.selection = Selection::pivoted, .rank = rank}});
+  if (options.on_disk != nullptr)
+    lanes.push_back({.solver = "interior-point", .out_of_core = true});
   return lanes;
 }
 
 class Runner {
  public:
-  Runner(const Prepared& prepared, const TrainOptions& options, const Threads& threads,
-         const Observer& observer)
-      : prepared_(prepared), options_(options), threads_(threads), observer_(observer) {}
+  Runner(const Prepared& prepared, const TrainOptions& options, const SpilledData* on_disk,
+         const Threads& threads, const Observer& observer)
+      : prepared_(prepared),
+        options_(options),
+        on_disk_(on_disk),
+        threads_(threads),
+        observer_(observer) {}
 
   /// `before` of `all` lanes have ended.
   Raced run(const Lane& lane, std::size_t before, std::size_t all) const {
@@ -64,6 +70,8 @@ class Runner {
     if (lane.approximate) {
       options.approximate = lane.approximate;
       raced.trained = approximated(options, named);
+    } else if (lane.out_of_core) {
+      raced.trained = train(*on_disk_, options, threads_, named).trained;
     } else {
       raced.trained = train(prepared_, prepared_.problems, options, threads_, named);
     }
@@ -86,6 +94,7 @@ class Runner {
 
   const Prepared& prepared_;
   const TrainOptions& options_;
+  const SpilledData* on_disk_;
   const Threads& threads_;
   const Observer& observer_;
 };
@@ -101,6 +110,7 @@ void sort_lanes(std::vector<Raced>& lanes) {
 }  // namespace
 
 std::string Lane::name() const {
+  if (out_of_core) return "out-of-core";
   return approximate ? std::string(to_string(approximate->selection)) + " " +
                            std::to_string(approximate->rank)
                      : solver;
@@ -119,11 +129,13 @@ Race race(Dataset data, const RaceOptions& options, const Threads& threads,
     named_solver(name, formulated.qp, train.stop, train.memory_bytes);
 
   Race race{{}, choose_solver(formulated.qp, train.stop, train.memory_bytes)};
-  const Runner runner(prepared, train, threads, observer);
+  const Runner runner(prepared, train, options.on_disk, threads, observer);
   const std::vector<Lane> lanes = lanes_for(formulated.qp, options);
   for (const Lane& lane : lanes) {
     Raced raced{lane, {}, {}, 0};
-    if (!lane.approximate)
+    if (lane.out_of_core)
+      raced.refused = refuses_out_of_core(train).value_or("");
+    else if (!lane.approximate)
       raced.refused = refusal(formulated.qp, named_solver(lane.solver, formulated.qp, train.stop,
                                                           train.memory_bytes))
                           .value_or("");

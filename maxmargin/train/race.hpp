@@ -4,17 +4,18 @@
 #include <string>
 #include <vector>
 
-#include "maxmargin/train/train.hpp"
+#include "maxmargin/train/out_of_core.hpp"
 
 namespace maxmargin {
 
-/// One that runs: a solver on the kernel as it is, or the one that `auto` chooses on an
-/// approximation of it.
+/// One that runs: a solver on the kernel as it is, the one that `auto` chooses on an approximation
+/// of it, or interior points with the rows on disk.
 struct Lane {
   std::string solver;
   std::optional<Approximate> approximate{};
+  bool out_of_core = false;
 
-  std::string name() const;  ///< "smo", "pivoted 200"
+  std::string name() const;  ///< "smo", "pivoted 200", "out-of-core"
 };
 
 /// How it did.
@@ -36,6 +37,8 @@ struct RaceOptions {
   /// Basis functions of the approximations that run along; 0: none; empty: a twentieth of the rows.
   /// None either where the kernel has few columns, or options.train approximates it for all.
   std::vector<std::size_t> ranks{};
+  /// The same rows on disk, for a lane that reads them from there; may be null.
+  const SpilledData* on_disk = nullptr;
 };
 
 struct Race {

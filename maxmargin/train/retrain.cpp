@@ -87,7 +87,7 @@ Retrained train_afresh(const Prepared& prepared, const std::vector<bool>& left_o
 
 bool Retrainer::takes(const Prepared& prepared, const TrainOptions& options, std::size_t folds) {
   constexpr std::size_t least_folds = 3;
-  if (folds < least_folds || prepared.examples.approximation || prepared.problems.list.empty() ||
+  if (folds < least_folds || options.approximate || prepared.problems.list.empty() ||
       prepared.examples.functions.count() > 0)
     return false;
   const Subproblem& first = prepared.problems.list.front();

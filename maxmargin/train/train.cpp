@@ -62,6 +62,7 @@ std::vector<std::pair<std::string, std::string>> options_of(const TrainOptions& 
       list.emplace_back("rank", std::to_string(options.approximate->rank));
     if (options.approximate->residual > 0)
       list.emplace_back("residual", shortest(options.approximate->residual));
+    if (options.true_gap > 0) list.emplace_back("true-gap", shortest(options.true_gap));
   }
   list.emplace_back("tolerance", shortest(options.stop.kkt));
   list.emplace_back("gap", shortest(options.stop.relative_gap));
@@ -173,7 +174,7 @@ Prepared prepare(Dataset data, const TrainOptions& options, const Threads& threa
     examples.definite = checked_precomputed(*examples.x, options.seed, threads);
   else
     examples.first_equal = first_equal_rows(*examples.x, threads);
-  if (options.approximate)
+  if (options.approximate && options.true_gap == 0)
     examples.approximation = std::make_shared<const ApproximatedKernel>(
         approximate_kernel(examples, options, threads, observer));
   else if (prepared.problems.list.size() > 1 && !examples.first_equal.empty())
@@ -227,7 +228,13 @@ Trained put_together(const Prepared& prepared, const Subproblems& problems,
     trained.residual = low.residual.empty() ? 1 : low.residual.back() / low.trace;
   }
   trained.true_dual = 0;
-  for (const TrainedMachine& part : parts) trained.true_dual += part.true_dual;
+  for (const TrainedMachine& part : parts) {
+    trained.true_dual += part.true_dual;
+    if (!part.improvement) continue;
+    trained.improvement.push_back(*part.improvement);
+    trained.rank = std::max(trained.rank, part.rank);
+    trained.residual = std::max(trained.residual, part.residual);
+  }
   trained.ended = Ended::converged;
   trained.certificate = parts.front().certified.certificate;
   for (std::size_t k = 0; k < parts.size(); ++k) {

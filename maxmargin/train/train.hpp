@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "maxmargin/problem/approximate.hpp"
+#include "maxmargin/solver/improve/improve.hpp"
 #include "maxmargin/solver/solvers.hpp"
 #include "maxmargin/train/task.hpp"
 
@@ -25,9 +26,18 @@ struct TrainOptions {
   std::optional<ScalingKind> scaling{};
   std::vector<ParametricFunction> functions{};  ///< unpenalised, besides the bias
   std::optional<Approximate> approximate{};     ///< the kernel by few basis functions
-  bool true_bound = false;    ///< of an approximated kernel: see Trained::true_dual
+  bool true_bound = false;  ///< of an approximated kernel: see Trained::true_dual
+  /// With approximate: each machine raises its rank until its optimum with the true kernel is known
+  /// to this relative gap, see improve.hpp; 0: one approximation for all machines, as it is.
+  double true_gap = 0;
   int probability_folds = 0;  ///< of the cross-validation that gives probabilities; 0: none
   std::uint64_t seed = 0;
+};
+
+/// How the rank of a machine was raised.
+struct Improvement {
+  std::vector<ImproveRound> rounds;
+  ImproveLimit limit = ImproveLimit::solver;
 };
 
 struct Trained {
@@ -41,9 +51,10 @@ struct Trained {
   /// With approximate: basis functions, and what the kernel matrix's trace has lost.
   std::size_t rank = 0;
   double residual = 0;
-  /// With true_bound: the machine with the true kernel has its optimum between this and
+  /// With true_bound or true_gap: the machine with the true kernel has its optimum between this and
   /// certificate.primal (10.3.4).
   double true_dual = -infinity;
+  std::vector<Improvement> improvement{};  ///< with true_gap: of each machine
   double train_seconds = 0;
   double certify_seconds = 0;
   double calibrate_seconds = 0;  ///< that probabilities took
