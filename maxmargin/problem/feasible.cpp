@@ -170,4 +170,13 @@ std::optional<std::vector<double>> nearest_feasible(const DualQp& qp, std::span<
   return nearest_feasible(qp, a, steep, 1);
 }
 
+std::optional<std::vector<double>> gently_feasible(const DualQp& qp, std::span<const double> a,
+                                                   std::span<const double> slope, double first,
+                                                   double last) {
+  std::optional<std::vector<double>> found = nearest_feasible(qp, a, slope, 0);
+  for (double steepest = first; !found && steepest < last; steepest *= 10)
+    found = nearest_feasible(qp, a, slope, steepest);
+  return found;
+}
+
 }  // namespace maxmargin

@@ -21,4 +21,10 @@ std::optional<std::vector<double>> nearest_feasible(const DualQp& qp, std::span<
 std::optional<std::vector<double>> nearest_feasible(const DualQp& qp, std::span<const double> a,
                                                     std::span<const double> slope, double steepest);
 
+/// The same with the smallest of the steepnesses 0, `first`, 10 `first`, ... below `last` that
+/// suffices.
+std::optional<std::vector<double>> gently_feasible(const DualQp& qp, std::span<const double> a,
+                                                   std::span<const double> slope, double first,
+                                                   double last);
+
 }  // namespace maxmargin

@@ -33,6 +33,7 @@ struct Settings {
   double epsilon = 0.05;
   double width = 1;  ///< sigma of exp(-|x - z|^2 / 2 sigma^2)
   bool bias = false;
+  bool plain = false;  ///< the bias alone
   std::uint64_t seed = 1;
   int threads = 0;
   std::string solver = "primal-dual";
@@ -40,7 +41,7 @@ struct Settings {
   std::size_t cache_megabytes = 2048;
   std::string safeguard = "augmented";
   double penalty = 3;
-  bool hessian = false, wait = false;
+  bool hessian = false, wait = false, no_newton = false;
   int working_set = 0;
   double seconds = infinity;
 };
@@ -74,15 +75,18 @@ Sample draw(const Settings& s) {
 DualQp regression(const Settings& s) {
   const Sample sample = draw(s);
   const double bound = s.cost_of_each ? s.cost : s.cost / static_cast<double>(s.rows);
+  const std::vector<std::size_t> used = s.plain  ? std::vector<std::size_t>{2}
+                                        : s.bias ? std::vector<std::size_t>{0, 1, 2}
+                                                 : std::vector<std::size_t>{0, 1};
   DualQp qp;
-  qp.A.resize(s.bias ? 3 : 2);
+  qp.A.resize(used.size());
   qp.d.assign(qp.A.size(), 0.0);
   for (std::size_t i = 0; i < s.rows; ++i)
     for (const double sign : {1.0, -1.0}) {
       qp.row.push_back(static_cast<Index>(i));
       qp.block.push_back({sign, s.epsilon - sign * sample.y[i], 0, bound, 0});
       for (std::size_t r = 0; r < qp.A.size(); ++r)
-        qp.A[r].push_back(sign * functions(sample.x[i])[r]);
+        qp.A[r].push_back(sign * functions(sample.x[i])[used[r]]);
     }
   qp.K = make_kernel_quadratic(Rbf{1 / (2 * s.width * s.width)},
                                std::make_shared<const Features>(Features::dense(1, sample.x)));
@@ -102,6 +106,7 @@ Solver solver_of(const Settings& s, const DualQp& qp, std::size_t& dual_steps) {
     options->penalty = s.penalty;
     options->hessian = s.hessian || s.wait;
     options->wait = s.wait;
+    options->newton = !s.no_newton;
     if (s.working_set > 0) options->working_set = s.working_set;
     options->watch = [&dual_steps](const PrimalDualState& state) { dual_steps += state.dual_step; };
   }
@@ -187,6 +192,7 @@ int main(int argc, char** argv) {
     verb->add_option("--epsilon", s.epsilon);
     verb->add_option("--width", s.width);
     verb->add_flag("--bias", s.bias);
+    verb->add_flag("--plain", s.plain);
     verb->add_option("--seed", s.seed);
     verb->add_option("--threads", s.threads);
     verb->add_option("--solver", s.solver);
@@ -196,6 +202,7 @@ int main(int argc, char** argv) {
     verb->add_option("--penalty", s.penalty);
     verb->add_flag("--hessian", s.hessian);
     verb->add_flag("--wait", s.wait);
+    verb->add_flag("--no-newton", s.no_newton);
     verb->add_option("--working-set", s.working_set);
     verb->add_option("--seconds", s.seconds);
     verb->callback([&s, action = action] { action(s); });

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "maxmargin/solver/one_variable/free_steps.hpp"
 #include "maxmargin/solver/smo/scan.hpp"
 
 namespace maxmargin {
@@ -14,6 +15,9 @@ constexpr std::size_t variables_per_task = 8192;
 // Nanoseconds: picking values out of many long rows, touching fresh memory for a value.
 constexpr double gathering_cost = 3;
 constexpr double cheap_value = 1.5;
+// In a working set: so many single steps of each variable, then so many steps of all free ones.
+constexpr std::size_t steps_between_newton = 4;
+constexpr int newton_steps_in_set = 16;
 // A point with K(x, x) = 0 has no curvature; its step is then bounded by the box alone.
 constexpr double least_curvature = 1e-12;
 
@@ -207,14 +211,81 @@ Descent::Progress Descent::taken(const std::vector<Index>& set, const SetProblem
 Descent::Progress Descent::improve(double target, std::size_t most_steps) {
   const std::vector<Index> set = choose_set();
   SetProblem problem = problem_of(set);
-  const std::size_t steps = take_greedy_steps(problem, target, most_steps);
+  const std::size_t steps = solve_set(set, problem, target, most_steps);
   return taken(set, problem, steps);
+}
+
+/// Steps of one variable each; where these are many for each variable, now and then all free
+/// variables of the set move to their minimum at once.
+std::size_t Descent::solve_set(const std::vector<Index>& set, SetProblem& problem, double target,
+                               std::size_t most_steps) const {
+  if (!shared_.newton || set.size() < 2) return take_greedy_steps(problem, target, most_steps);
+  const std::size_t some = steps_between_newton * set.size();
+  std::size_t steps = 0;
+  while (true) {
+    const std::size_t most = std::min(some, most_steps - steps);
+    const std::size_t taken = take_greedy_steps(problem, target, most);
+    steps += taken;
+    if (taken < most || steps == most_steps || !move_free(set, problem)) return steps;
+  }
+}
+
+/// False if nothing moved.
+bool Descent::move_free(const std::vector<Index>& set, SetProblem& problem) const {
+  std::vector<Index> free;
+  std::vector<std::size_t> place;
+  FreePlace start;
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    if (!(problem.a[i] > problem.lower[i] && problem.a[i] < problem.upper[i])) continue;
+    free.push_back(set[i]);
+    place.push_back(i);
+    start.a.push_back(problem.a[i]);
+    start.slope.push_back(problem.slope[i]);
+  }
+  if (free.size() < 2) return false;
+  const FreePlace end =
+      newton_steps(qp_, penalty, free, std::move(start), newton_steps_in_set, shared_.threads);
+  bool moved = false;
+  for (std::size_t k = 0; k < free.size(); ++k) {
+    const double change = end.a[k] - problem.a[place[k]];
+    if (change == 0) continue;
+    moved = true;
+    problem.a[place[k]] = end.a[k];
+    const float* row = problem.M.data() + place[k] * problem.stride;
+    for (std::size_t i = 0; i < problem.size; ++i)
+      problem.slope[i] += change * static_cast<double>(row[i]);
+  }
+  return moved;
 }
 
 Descent::Progress Descent::pass(const std::vector<Index>& set, Pace pace) {
   SetProblem problem = problem_of(set);
   const std::size_t steps = take_ordered_steps(problem, pace);
   return taken(set, problem, steps);
+}
+
+std::vector<Index> Descent::free_variables() const {
+  std::vector<Index> free;
+  for (std::size_t v = 0; v < a_.size(); ++v)
+    if (is_free(v)) free.push_back(static_cast<Index>(v));
+  return free;
+}
+
+Descent::Progress Descent::improve_free(int most_steps) {
+  const std::vector<Index> free = free_variables();
+  FreePlace start;
+  for (const Index v : free) {
+    start.a.push_back(a_[v]);
+    start.slope.push_back(slope_[v]);
+  }
+  const FreePlace end = newton_steps(qp_, penalty, free, start, most_steps, shared_.threads);
+  Progress progress;
+  for (std::size_t k = 0; k < free.size(); ++k) {
+    progress.steps += end.a[k] != start.a[k];
+    progress.decrease -= (end.a[k] - start.a[k]) * (start.slope[k] + end.slope[k]) / 2;
+  }
+  if (progress.steps > 0) carry_over(free, end.a);
+  return progress;
 }
 
 std::vector<Index> Descent::violators(double least) const {
@@ -240,7 +311,10 @@ void Descent::carry_over(const std::vector<Index>& set, std::span<const double> 
   std::vector<double> coefficients(changed.size());
   for (std::size_t k = 0; k < changed.size(); ++k)
     coefficients[k] = std::exchange(change_[changed[k]], 0.0);
-  shared_.cache.add(changed, coefficients, wishes(set, changed), f_, shared_.threads);
+  if (changed.size() > shared_.cache.capacity())
+    qp_.K->add_product(changed, coefficients, f_, shared_.threads);
+  else
+    shared_.cache.add(changed, coefficients, wishes(set, changed), f_, shared_.threads);
 }
 
 /// Rows of points that have come to a bound are mostly not needed again; if they are, and cheap,

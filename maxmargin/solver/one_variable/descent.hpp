@@ -25,6 +25,7 @@ class Descent {
     RowCache& cache;
     std::size_t working_set;
     const Threads& threads;
+    bool newton = false;  ///< in a set where single steps take long, move all free ones at once
   };
 
   /// `qp` and what is shared must outlive it. Starts from `a`, which lies within the bounds; `f`
@@ -48,6 +49,10 @@ class Descent {
 
   /// Each variable of a set once, in the order given.
   Progress pass(const std::vector<Index>& set, Pace pace);
+
+  /// Newton steps of all variables that are free at the last look(); see free_steps.hpp.
+  Progress improve_free(int most_steps);
+  std::vector<Index> free_variables() const;
 
   /// The variables with a violation above `least` at the last look(), in their order.
   std::vector<Index> violators(double least) const;
@@ -74,6 +79,9 @@ class Descent {
   std::vector<Index> choose_set();
   void refresh_residual();
   SetProblem problem_of(const std::vector<Index>& set) const;
+  std::size_t solve_set(const std::vector<Index>& set, SetProblem& problem, double target,
+                        std::size_t most_steps) const;
+  bool move_free(const std::vector<Index>& set, SetProblem& problem) const;
   Progress taken(const std::vector<Index>& set, const SetProblem& problem, std::size_t steps);
   void fill_kernel(const std::vector<Index>& set, SetProblem& problem) const;
   void carry_over(const std::vector<Index>& set, std::span<const double> now);

@@ -159,6 +159,7 @@ Solution run(const DualQp& qp, const GaussSeidel& options, const Run& run) {
   without_rows.stop = options.stop;
   without_rows.cache_bytes = options.cache_bytes;
   without_rows.working_set = options.working_set;
+  without_rows.newton = options.newton;
   return maxmargin::run(qp, without_rows, run);
 }
 

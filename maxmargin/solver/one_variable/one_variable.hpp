@@ -18,13 +18,16 @@ struct GaussSeidel {
   Stop stop;
   std::size_t cache_bytes = std::size_t{1} << 30;  ///< for kernel rows
   int working_set = 256;
+  bool newton = true;
 
   static constexpr std::string_view name = "gauss-seidel";
   static constexpr std::string_view summary =
       "the largest violation first, one variable at a time; no equality row";
   static constexpr auto fields =
       std::tuple{field("working-set", &GaussSeidel::working_set, "variables in a working set",
-                       Range{1, 4096, false, false, "from 1 to 4096"})};
+                       Range{1, 4096, false, false, "from 1 to 4096"}),
+                 field("newton", &GaussSeidel::newton,
+                       "also move all free variables at once, where one at a time takes long")};
 };
 
 /// Successive over-relaxation (Mangasarian and Musicant, 1999): sweeps over the variables in their

@@ -8,8 +8,10 @@
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/problem/feasible.hpp"
+#include "maxmargin/problem/margin.hpp"
 #include "maxmargin/problem/row_cache.hpp"
 #include "maxmargin/solver/one_variable/descent.hpp"
+#include "maxmargin/solver/one_variable/free_steps.hpp"
 #include "maxmargin/solver/primal_dual/orthogonal_rows.hpp"
 
 namespace maxmargin {
@@ -39,8 +41,14 @@ constexpr std::size_t patience = 20;
 constexpr double settled_share = 0.05;
 // So many working sets are waited for that in sum: with a singular Q it might be for ever.
 constexpr int most_waits = 50;
-// A hard margin below this share of the data's radius is none.
-constexpr double least_margin = 1e-6;
+// Newton steps of all free variables: after so many working sets, so many at a time, for this share
+// of the work done so far. A step of one variable takes so many nanoseconds for each of its set.
+constexpr int sets_before_newton = 4;
+constexpr double most_newton_steps = 4;
+constexpr double newton_share = 0.5;
+constexpr double step_cost = 0.5;
+// So many times the thresholds were tightened and the gap did not fall: it will not.
+constexpr int most_idle_tightenings = 8;
 
 /// The curvature h_r = A_r'Q^-1 A_r of the dual function along each multiplier, by the systems
 /// Q gamma_r = -A_r: each is the minimum of 1/2 g'Qg + A_r'g without bounds.
@@ -123,12 +131,12 @@ class Method {
         units_(qp),
         set_size_(set_size(qp, options)),
         cache_(qp.K, options.cache_bytes, set_size_),
-        shared_{cache_, set_size_, run.threads},
+        shared_{cache_, set_size_, run.threads, options.newton},
         primal_(qp, run.start.empty() ? start(qp) : run.start, run.precision, shared_, run.start_f),
         bound_(qp.A.size(), 0.0),
         last_residual_(qp.A.size(), 0.0) {
-    hard_ = std::any_of(qp.block.begin(), qp.block.end(),
-                        [](const Block& block) { return block.is_hard(); });
+    hard_ = has_hard_margin(qp);
+    homogeneous_ = is_homogeneous(qp);
     eps_p_ = options.primal_tolerance > 0 ? options.primal_tolerance : options.stop.kkt / 2;
     for (std::size_t r = 0; r < qp.A.size(); ++r)
       eps_d_.push_back(options.dual_tolerance > 0
@@ -182,16 +190,40 @@ class Method {
       return;
     }
     if (!within_limits()) return;
+    if (++sets_ > sets_before_newton && newton()) return;
     const std::size_t most = std::min(set_size_ == 1 ? 1 : steps_per_variable * set_size_,
                                       options_.stop.iterations - steps_);
     const Descent::Progress done =
         primal_.improve(std::max(inner_share * violation_, tolerance_ / 2), most);
     steps_ += done.steps;
     if (done.steps == 0) return too_small_to_show();
+    count_work(done.steps);
     if (hessian_) hessian_->improve(done.steps);
     watch(done.decrease);
     tell(false);
     if (hard_ && is_unbounded()) ended_ = Ended::unbounded;
+  }
+
+  void count_work(std::size_t steps) {
+    const auto moved = static_cast<double>(std::min(steps, set_size_));
+    work_ += step_cost * static_cast<double>(steps * set_size_) +
+             moved * qp_.K->value_cost() * static_cast<double>(qp_.K->size());
+  }
+
+  /// All free variables at once, where that costs little beside the rest: not by the clock, so that
+  /// the same input takes the same path. False if it did not help.
+  bool newton() {
+    sets_ = 0;
+    if (!options_.newton) return false;
+    const std::size_t free = primal_.free_variables().size();
+    const std::size_t bytes = free * free * (sizeof(float) + sizeof(double));
+    const double cost = newton_steps_cost(free), worth = newton_share * work_;
+    if (free < 2 || bytes > options_.cache_bytes || cost > worth) return false;
+    const double steps = std::min(worth / cost, most_newton_steps);
+    work_ += cost * steps;
+    const double decrease = primal_.improve_free(static_cast<int>(steps)).decrease;
+    objective_ -= decrease;
+    return decrease > 0;
   }
 
   void begin() {
@@ -224,6 +256,11 @@ class Method {
     if (safe && size > enough_reduction * last_size_ && penalty_growth_ < most_growth) {
       for (double& each : primal_.penalty) each *= growth;
       penalty_growth_ *= growth;
+    }
+    if (homogeneous_ && Sizes(qp_, primal_.a(), primal_.f()).are_of_no_digits() && !ends_here() &&
+        no_margin_) {
+      ended_ = Ended::unbounded;
+      return;
     }
     last_size_ = size;
     fruitless_ = size < 0.9 * least_size_ ? 0 : fruitless_ + 1;
@@ -282,8 +319,13 @@ class Method {
     last_kkt_ = evaluation.kkt;
     const bool gap_counts = qp_.K->definite() != Definite::no;
     if (!(evaluation.kkt <= options_.stop.kkt) ||
-        (gap_counts && !(last_gap_ <= options_.stop.relative_gap)))
+        (gap_counts && !(last_gap_ <= options_.stop.relative_gap))) {
+      const Sizes sizes(qp_, placed.a, placed.f);
+      const bool only_gap_fails = evaluation.kkt <= options_.stop.kkt;
+      no_margin_ =
+          homogeneous_ && (only_gap_fails ? sizes.are_of_no_margin() : sizes.are_of_no_digits());
       return false;
+    }
     lambda_ = evaluation.lambda;
     primal_.place(placed.a, placed.f);
     ended_ = Ended::converged;
@@ -294,18 +336,29 @@ class Method {
   /// certificate, they are asked to hold better.
   void settle() {
     if (ends_here()) return;
+    if (no_margin_) {
+      ended_ = Ended::unbounded;
+      return;
+    }
+    const bool nearer = last_gap_ < 0.9 * least_gap_ ||
+                        (last_kkt_ > options_.stop.kkt && last_kkt_ < 0.9 * least_kkt_);
+    idle_tightenings_ = nearer ? 0 : idle_tightenings_ + 1;
+    least_gap_ = std::min(least_gap_, last_gap_);
+    least_kkt_ = std::min(least_kkt_, last_kkt_);
     eps_p_ *= tightening;
     for (double& each : eps_d_) each *= tightening;
     tolerance_ = eps_p_;
     least_violation_ = infinity;
     // Below the rounding of the derivatives themselves there is nothing to gain.
-    if (eps_p_ < 1e-15 * first_violation_) give_up();
+    if (eps_p_ < 1e-15 * first_violation_ || idle_tightenings_ > most_idle_tightenings) give_up();
   }
 
   /// Float rows may not allow for a smaller gap: whether it is small enough is judged in double.
   void give_up() {
     if (ends_here()) return;
-    ended_ = last_kkt_ <= options_.stop.kkt ? Ended::converged : Ended::stalled;
+    ended_ = no_margin_                       ? Ended::unbounded
+             : last_kkt_ <= options_.stop.kkt ? Ended::converged
+                                              : Ended::stalled;
   }
 
   struct Placed {
@@ -315,9 +368,7 @@ class Method {
   /// leave their bounds only as far as they have to: those with small derivatives, which are few.
   Placed feasible_place() const {
     std::optional<std::vector<double>> found =
-        nearest_feasible(qp_, primal_.a(), primal_.slope(), 0);
-    for (double steepest = eps_p_; !found && steepest < first_violation_; steepest *= 10)
-      found = nearest_feasible(qp_, primal_.a(), primal_.slope(), steepest);
+        gently_feasible(qp_, primal_.a(), primal_.slope(), eps_p_, first_violation_);
     if (!found) found = nearest_feasible(qp_, primal_.a());
     if (!found) return {primal_.a(), primal_.f()};
     std::vector<double> difference = *found;
@@ -379,16 +430,12 @@ class Method {
     options_.watch({steps_, violation_, largest, lambda, dual_step});
   }
 
-  /// Hard margins only: the variables grow without end while w shrinks, relative to them.
   bool is_unbounded() const {
-    const std::vector<double> beta = qp_.coefficients(primal_.a());
-    double sum = 0, norm = 0, diagonal = 0;
-    for (std::size_t p = 0; p < beta.size(); ++p) {
-      sum += std::abs(beta[p]);
-      norm += beta[p] * primal_.f()[p];
-      diagonal = std::max(diagonal, qp_.K->diagonal()[p]);
-    }
-    return norm < least_margin * least_margin * diagonal * sum * sum;
+    Sizes sizes(qp_, primal_.a(), primal_.f());
+    // What keeps the rows belongs to the objective as long as they do not hold.
+    for (std::size_t r = 0; r < qp_.A.size(); ++r)
+      sizes.norm += primal_.penalty[r] * primal_.residual()[r] * primal_.residual()[r];
+    return sizes.are_unbounded();
   }
 
   const DualQp& qp_;
@@ -404,7 +451,7 @@ class Method {
   std::optional<HessianDiagonal> hessian_;
   std::vector<double> lambda_;
   std::optional<Ended> ended_;
-  bool hard_ = false;  // some variable has no bound and no curvature
+  bool hard_ = false, homogeneous_ = false, no_margin_ = false;  // see margin.hpp
   double eps_p_ = 0;
   std::vector<double> eps_d_;  // of each row
   double tolerance_ = 0;       // the violation at which the multipliers move
@@ -417,7 +464,11 @@ class Method {
   std::size_t steps_ = 0, idle_ = 0;
   double last_size_ = infinity, least_size_ = infinity;  // of the residuals, in units of eps_d
   double penalty_growth_ = 1;
+  double least_gap_ = infinity, least_kkt_ = infinity;  // at a settlement
+  int idle_tightenings_ = 0;
   int waits_ = 0;
+  int sets_ = 0;     // since the last Newton steps
+  double work_ = 0;  // an estimate, in nanoseconds of one core
   int fruitless_ = 0;
 };
 

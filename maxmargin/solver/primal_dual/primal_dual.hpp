@@ -40,6 +40,7 @@ struct PrimalDual {
   bool hessian = false;
   bool wait = false;
   bool orthogonal = true;
+  bool newton = true;
   int working_set = 256;
   std::function<void(const PrimalDualState&)> watch{};  ///< called after every working set
 
@@ -64,6 +65,8 @@ struct PrimalDual {
       field("wait", &PrimalDual::wait, "move the multipliers only when that estimate has settled"),
       field("orthogonal", &PrimalDual::orthogonal,
             "make several equality rows orthogonal to each other first"),
+      field("newton", &PrimalDual::newton,
+            "also move all free variables at once, where one at a time takes long"),
       field("working-set", &PrimalDual::working_set, "variables in a working set",
             Range{1, 4096, false, false, "from 1 to 4096"})};
 };

@@ -207,6 +207,18 @@ TEST(PrimalDual, ConvergesForCostsOfAllSizes) {
     }
 }
 
+// The condition of Q asks for millions of steps of one variable each.
+TEST(PrimalDual, NewtonStepsEndWhereSingleOnesTakeTooLong) {
+  const DualQp qp = machine(Form::tube, 60, 3, 1000);
+  PrimalDual options;
+  options.stop.iterations = 300'000;
+  const Certified found = solved(qp, options);
+  EXPECT_EQ(found.solution.ended, Ended::converged);
+  EXPECT_LE(found.certificate.relative_gap, 1e-3);
+  options.newton = false;
+  EXPECT_EQ(solved(qp, options).solution.ended, Ended::iteration_limit);
+}
+
 TEST(PrimalDual, HasTheSameBitsForAnyNumberOfThreads) {
   const DualQp qp = machine(Form::tube, 5000, 3, 0.01);
   PrimalDual options;
