@@ -128,23 +128,28 @@ double widest_multiplier(const std::vector<Block>& blocks, std::span<const doubl
   return (falling - rising) / 2;
 }
 
-/// The row that each variable stands in; `several` if some variable stands in more than one.
+/// The row that each variable stands in; `several` if some variable stands in more than one, `even`
+/// if no two entries of a row differ but in sign.
 struct RowOf {
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
   explicit RowOf(const DualQp& qp) : row(qp.size(), none) {
-    for (std::size_t r = 0; r < qp.A.size(); ++r)
+    for (std::size_t r = 0; r < qp.A.size(); ++r) {
+      double size = 0;
       for (std::size_t v = 0; v < qp.size(); ++v) {
         if (qp.A[r][v] == 0) continue;
         if (row[v] != none) several = true;
+        if (size != 0 && std::abs(qp.A[r][v]) != size) even = false;
+        size = std::abs(qp.A[r][v]);
         row[v] = r;
       }
+    }
   }
   std::vector<std::size_t> row;
-  bool several = false;
+  bool several = false, even = true;
 };
 
-/// m(a) - M(a), the largest of all rows, where no variable stands in two of them; twice the largest
-/// violation at lambda otherwise, and of the variables that stand in none.
+/// m(a) - M(a), the largest of all rows, where these are even and no variable stands in two of
+/// them; twice the largest violation at lambda otherwise, and of the variables that stand in none.
 double largest_violation(const DualQp& qp, std::span<const double> a, std::span<const double> q,
                          std::span<const double> h, const RowOf& row_of) {
   std::vector<double> highest(qp.A.size(), -infinity), lowest(qp.A.size(), infinity);
@@ -154,7 +159,7 @@ double largest_violation(const DualQp& qp, std::span<const double> a, std::span<
     const double slope = block.slope(a[v]);
     const bool can_grow = a[v] < block.upper, can_fall = block.lower < a[v];
     const std::size_t r = row_of.row[v];
-    if (row_of.several || r == RowOf::none) {
+    if (row_of.several || !row_of.even || r == RowOf::none) {
       if (can_grow) largest = std::max(largest, -2 * (h[v] + slope));
       if (can_fall) largest = std::max(largest, 2 * (h[v] + slope));
       continue;
@@ -200,11 +205,13 @@ Evaluation evaluate(const DualQp& qp, std::span<const double> a, std::span<const
     for (std::size_t r = 0; r < qp.A.size(); ++r)
       for (std::size_t v = 0; v < m; ++v) h[v] += qp.A[r][v] * lambda[r];
   };
-  if (row_of.several && !hard) lambda = best_multipliers(qp, q, std::move(lambda));
+  if (row_of.several)
+    lambda = hard ? widest_multipliers(qp, q, std::move(lambda))
+                  : best_multipliers(qp, q, std::move(lambda));
   refresh();
   // Where the rows share no variable the primal is a sum of functions of one multiplier each, and a
   // single pass is exact; otherwise each pass can only lower the primal.
-  const int passes = row_of.several ? 2 : 1;
+  const int passes = !row_of.several ? 1 : hard ? 0 : 2;
   for (int pass = 0; pass < passes; ++pass)
     for (std::size_t r = 0; r < qp.A.size(); ++r) {
       for (std::size_t v = 0; v < m; ++v) rest[v] = h[v] - qp.A[r][v] * lambda[r];

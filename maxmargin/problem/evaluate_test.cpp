@@ -107,10 +107,11 @@ TEST(Evaluate, RowsWithoutACommonVariableHaveTheirOwnMultipliersEach) {
     DualQp qp = made(rng, 3);
     // Group 3 stands in no row.
     std::vector<std::size_t> group(qp.size());
+    const double entry[] = {rng.uniform(0.5, 2), rng.uniform(0.5, 2), rng.uniform(0.5, 2)};
     for (std::size_t v = 0; v < qp.size(); ++v) {
       group[v] = rng.below(4);
       for (std::size_t r = 0; r < 3; ++r)
-        qp.A[r][v] = group[v] == r ? qp.block[v].sign * rng.uniform(0.5, 2) : 0;
+        qp.A[r][v] = group[v] == r ? qp.block[v].sign * entry[r] : 0;
     }
     const std::vector<double> a = feasible_point(qp, rng);
     std::vector<double> f(qp.size());
@@ -143,6 +144,29 @@ TEST(Evaluate, RowsWithoutACommonVariableHaveTheirOwnMultipliersEach) {
     if (std::ranges::count(group, 3u) == 0) {
       EXPECT_NEAR(result.kkt, violation, 1e-12);
     }
+  }
+}
+
+// Entries of other sizes would make a variable with a small one count for much.
+TEST(Evaluate, RowsWithUnevenEntriesAreJudgedByTheDerivativesAtTheMultiplier) {
+  Rng rng(4);
+  const Threads threads(1);
+  for (int trial = 0; trial < 50; ++trial) {
+    DualQp qp = made(rng, 1);
+    for (std::size_t v = 0; v < qp.size(); ++v)
+      qp.A[0][v] = qp.block[v].sign * rng.uniform(0.01, 2);
+    const std::vector<double> a = feasible_point(qp, rng);
+    std::vector<double> f(qp.size());
+    qp.K->multiply(qp.coefficients(a), f, Precision::exact, threads);
+    const Evaluation result = evaluate(qp, a, f, {});
+    double largest = 0;
+    for (std::size_t v = 0; v < qp.size(); ++v) {
+      const Block& block = qp.block[v];
+      const double slope = block.sign * f[v] + block.slope(a[v]) + result.lambda[0] * qp.A[0][v];
+      if (a[v] < block.upper) largest = std::max(largest, -slope);
+      if (a[v] > block.lower) largest = std::max(largest, slope);
+    }
+    EXPECT_NEAR(result.kkt, 2 * largest, 1e-12 * (1 + largest));
   }
 }
 

@@ -251,4 +251,30 @@ std::vector<double> best_multipliers(const DualQp& qp, std::span<const double> q
   return primal_at(qp, q, found) <= primal_at(qp, q, start) ? found : start;
 }
 
+std::vector<double> widest_multipliers(const DualQp& qp, std::span<const double> q,
+                                       std::vector<double> start) {
+  // min q't subject to A t = 0, -p't = 1, t >= 0; the multiplier of the second row is minus the
+  // smallest margin. No t can exceed 1 / -p, so that the bounds below are none.
+  DualQp margins;
+  margins.A = qp.A;
+  margins.d.assign(qp.A.size(), 0.0);
+  auto& row = margins.A.emplace_back();
+  double least = infinity;
+  for (std::size_t v = 0; v < qp.size(); ++v) {
+    const Block& block = qp.block[v];
+    const bool counts = block.is_hard() && block.linear < 0;
+    double h = q[v];
+    for (std::size_t r = 0; r < qp.A.size(); ++r) h += qp.A[r][v] * start[r];
+    if (counts) least = std::min(least, -h / block.linear);
+    margins.block.push_back({block.sign, 0, 0, counts ? -2 / block.linear : 0, 0});
+    row.push_back(counts ? -block.linear : 0);
+  }
+  margins.d.push_back(1);
+  if (std::isinf(least)) return start;
+  start.push_back(-least);
+  start = best_multipliers(margins, q, std::move(start));
+  start.pop_back();
+  return start;
+}
+
 }  // namespace maxmargin

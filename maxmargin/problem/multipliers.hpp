@@ -19,4 +19,9 @@ namespace maxmargin {
 std::vector<double> best_multipliers(const DualQp& qp, std::span<const double> q,
                                      std::vector<double> start);
 
+/// The same for hard margins: the lambda that makes the smallest of the margins -h_v / p_v largest,
+/// h = q + A'lambda, by the dual of that linear program, which is a problem of the kind above.
+std::vector<double> widest_multipliers(const DualQp& qp, std::span<const double> q,
+                                       std::vector<double> start);
+
 }  // namespace maxmargin

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "maxmargin/solver/equations/memory.hpp"
+#include "maxmargin/solver/smo/coupled_rows.hpp"
 #include "maxmargin/solver/solvers.hpp"
 
 // The decision tree of figure 10.1, with what was measured here at its branches: bench/solvers
@@ -68,7 +69,7 @@ class Tree {
   Choice choose() const {
     if (shape_.entropy) return take(InteriorPoint{}, "the only one for costs of this shape");
     if (qp_.A.empty()) return without_rows();
-    if (accepts(Smo{})) return with_a_bias();
+    if (accepts(Smo{}) && covers_all(sort_rows(qp_))) return with_a_bias();
     return with_any_rows();
   }
 
@@ -95,6 +96,7 @@ class Tree {
     if (!accepts(PrimalDual{}) || (small && fits(InteriorPoint{})))
       return take(InteriorPoint{}, small ? "any equality rows, small system of equations"
                                          : "the only one that might take it");
+    if (accepts(Smo{})) return take(Smo{}, "equality rows without a bias");
     return take(PrimalDual{}, "any equality rows");
   }
 

@@ -98,8 +98,9 @@ TEST(ChooseSolver, WithoutARow) {
 
 TEST(ChooseSolver, RowsOfOtherKinds) {
   EXPECT_EQ(chosen(problem(200, 200, Rows::other), 1e-8), "interior-point");
-  EXPECT_EQ(chosen(problem(200, 200, Rows::other), 1e-3), "primal-dual");
-  EXPECT_EQ(chosen(problem(5000, 5000, Rows::other), 1e-8), "primal-dual");
+  EXPECT_EQ(chosen(problem(200, 200, Rows::other), 1e-3), "smo");
+  EXPECT_EQ(chosen(problem(5000, 5000, Rows::other), 1e-8), "smo");
+  EXPECT_EQ(chosen(problem(5000, 5000, Rows::other, Cost::squared), 1e-8), "primal-dual");
 }
 
 TEST(ChooseSolver, OnlyOneTakesOtherCosts) {

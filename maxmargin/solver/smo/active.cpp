@@ -1,6 +1,7 @@
 #include "maxmargin/solver/smo/active.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <numeric>
@@ -235,6 +236,17 @@ std::vector<Index> Active::leave_out(const std::vector<bool>& marked) {
   point_id.resize(remaining.size());
   K = K->restrict_to(remaining);
   return remaining;
+}
+
+double Active::Range::middle() const {
+  const double middle = (highest + lowest) / 2;
+  return std::isfinite(middle) ? middle : 0;
+}
+
+std::vector<double> Active::slopes(const Levels& levels) const {
+  std::vector<double> result(size());
+  for (std::size_t v = 0; v < size(); ++v) result[v] = levels.row[row[v]].middle() - level(v);
+  return result;
 }
 
 }  // namespace maxmargin

@@ -40,6 +40,8 @@ struct Active {
   struct Range {
     double highest = -infinity, lowest = infinity;
     double violation() const { return highest - lowest; }
+    /// 0 where there is none.
+    double middle() const;
   };
   /// Of every pair row.
   struct Levels {
@@ -48,6 +50,10 @@ struct Active {
   };
   /// Also keeps the level of every variable for violators().
   Levels levels(const Threads& threads);
+
+  /// The derivative of the objective and its pair row's price by each beta, the price being in the
+  /// middle of the row's levels.
+  std::vector<double> slopes(const Levels& levels) const;
 
   /// The most violating variables as of the last call of levels(): `count` / 2 that want to grow
   /// and as many that want to fall, without those in `taken`; fewer if there are fewer. Most

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "maxmargin/problem/multipliers.hpp"
+
 namespace maxmargin {
 namespace {
 
@@ -121,6 +123,31 @@ void place(const DualQp& qp, std::size_t r, const std::vector<double>& wish, dou
     if (row[v] != 0) a[v] = at(v, low);
 }
 
+/// The same where rows are coupled: all of them hold at the multipliers of a problem in which each
+/// variable decides by its wish alone, which are near those of the part.
+void place_all(const DualQp& qp, const std::vector<double>& wish, Start& start) {
+  const double width = undecided * start.spread;
+  DualQp decided;
+  decided.A = qp.A;
+  decided.d = qp.d;
+  std::vector<double> slope(qp.size());
+  for (std::size_t v = 0; v < qp.size(); ++v) {
+    Block block = qp.block[v];
+    const double middle = (block.lower + block.upper) / 2;
+    block.curvature = block.upper > block.lower ? width / (block.upper - block.lower) : 1;
+    block.linear = -block.curvature * middle;
+    decided.block.push_back(block);
+    slope[v] = -wish[v];
+    for (std::size_t r = 0; r < qp.A.size(); ++r) slope[v] -= start.lambda[r] * qp.A[r][v];
+  }
+  start.lambda = best_multipliers(decided, slope, std::move(start.lambda));
+  for (std::size_t v = 0; v < qp.size(); ++v) {
+    double h = slope[v];
+    for (std::size_t r = 0; r < qp.A.size(); ++r) h += start.lambda[r] * qp.A[r][v];
+    start.a[v] = decided.block[v].argmax(-h);
+  }
+}
+
 }  // namespace
 
 Start cascade_start(const DualQp& qp, const Threads& threads, const RoughSolver& solve) {
@@ -141,7 +168,12 @@ Start cascade_start(const DualQp& qp, const Threads& threads, const RoughSolver&
   start.spread = *most - *least;
   start.lambda = solution.lambda;
   start.a.assign(qp.size(), 0.0);
-  for (const std::size_t r : kinds.pair) place(qp, r, wish, start.spread, start.a);
+  const bool decided = std::ranges::all_of(
+      qp.block, [](const Block& b) { return std::isfinite(b.upper) && std::isfinite(b.lower); });
+  if (!kinds.coupled.empty() && decided)
+    place_all(qp, wish, start);
+  else
+    for (const std::size_t r : kinds.pair) place(qp, r, wish, start.spread, start.a);
   return start;
 }
 

@@ -82,7 +82,8 @@ RowKinds sort_rows(const DualQp& qp) {
     kinds.refusal = "it needs an equality row";
     return kinds;
   }
-  std::vector<bool> taken(qp.size(), false);
+  std::vector<bool>& taken = kinds.in_pair_row;
+  taken.assign(qp.size(), false);
   for (std::size_t r = 0; r < qp.A.size(); ++r) {
     const double scale = entry_scale(qp, r);
     bool apart = scale != 0;
@@ -96,11 +97,17 @@ RowKinds sort_rows(const DualQp& qp) {
     kinds.pair.push_back(r);
     kinds.scale.push_back(scale);
   }
-  if (std::find(taken.begin(), taken.end(), false) != taken.end())
-    kinds.refusal = "every variable must stand in an equality row whose entries are signs";
+  const auto unbounded = [](const Block& b) { return std::isinf(b.lower) || std::isinf(b.upper); };
+  if (!covers_all(kinds) && std::any_of(qp.block.begin(), qp.block.end(), unbounded))
+    kinds.refusal = "without a bias every variable must have bounds";
   else if (!kinds.coupled.empty() && !Orthogonal(qp, kinds).dependent.empty())
     kinds.refusal = "its equality rows depend on each other";
   return kinds;
+}
+
+bool covers_all(const RowKinds& kinds) {
+  return std::find(kinds.in_pair_row.begin(), kinds.in_pair_row.end(), false) ==
+         kinds.in_pair_row.end();
 }
 
 CoupledRows::CoupledRows(const DualQp& qp, const RowKinds& kinds) : rows_(kinds.coupled.size()) {

@@ -8,12 +8,14 @@
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/problem/feasible.hpp"
+#include "maxmargin/problem/margin.hpp"
 #include "maxmargin/problem/row_cache.hpp"
 #include "maxmargin/solver/smo/active.hpp"
 #include "maxmargin/solver/smo/cascade.hpp"
 #include "maxmargin/solver/smo/newton.hpp"
 #include "maxmargin/solver/smo/set_solver.hpp"
 #include "maxmargin/solver/smo/set_values.hpp"
+#include "maxmargin/solver/smo/sum_row.hpp"
 
 namespace maxmargin {
 namespace {
@@ -45,8 +47,6 @@ constexpr double equality_rounding = 1e-12;
 constexpr std::size_t least_cascade = 4000;
 // To what share of the spread of its levels a part is solved.
 constexpr double rough_share = 0.015;
-// A hard margin below this share of the data's radius is none.
-constexpr double least_margin = 1e-6;
 
 /// The most variables in a working set: no more than there is room for rows in the cache.
 std::size_t largest_set(const DualQp& qp, const Smo& options) {
@@ -117,18 +117,15 @@ class Outer {
     pull();
     if (rough > 0)
       goal_ = std::max(goal_, rough * (start.spread > 0 ? start.spread : spread_of_levels()));
-    hard_ = std::any_of(qp.block.begin(), qp.block.end(), [](const Block& block) {
-      return block.curvature == 0 && (std::isinf(block.upper) || std::isinf(block.lower));
-    });
-    homogeneous_ = std::all_of(qp.block.begin(), qp.block.end(), [](const Block& block) {
-      return block.linear == 0 && block.curvature == 0;
-    });
+    hard_ = has_hard_margin(qp);
+    homogeneous_ = is_homogeneous(qp);
   }
 
   Solution solve() {
     while (!ended_) iterate();
     restore();
-    if (*ended_ != Ended::converged) keep_all_rows();
+    if (*ended_ != Ended::converged && !coupling_.empty() && !keeps_all_rows())
+      go_to(nearest_feasible(qp_, variables()));
     Solution solution;
     solution.ended = *ended_;
     solution.iterations = steps_;
@@ -153,7 +150,7 @@ class Outer {
     const double decrease = improve(set, levels);
     watch(decrease, levels.violation());
     objective_ -= decrease;
-    if (hard_ && is_unbounded()) ended_ = Ended::unbounded;
+    if (hard_ && sizes().are_unbounded()) ended_ = Ended::unbounded;
   }
 
   /// Progress is a decrease that a double can show beside the objective, or, close to the optimum,
@@ -184,7 +181,7 @@ class Outer {
       ended_ = Ended::converged;
       return;
     }
-    if (homogeneous_ && has_no_margin()) {
+    if (homogeneous_ && sizes().are_of_no_margin()) {
       ended_ = Ended::unbounded;
       return;
     }
@@ -365,10 +362,7 @@ class Outer {
   /// The multipliers of all equality rows: that of a pair row is in the middle of its levels.
   std::vector<double> multipliers(const Active::Levels& levels) const {
     std::vector<double> pair;
-    for (const Active::Range& range : levels.row) {
-      const double middle = (range.highest + range.lowest) / 2;
-      pair.push_back(std::isfinite(middle) ? middle : 0);
-    }
+    for (const Active::Range& range : levels.row) pair.push_back(range.middle());
     return coupling_.multipliers(kinds_, pair);
   }
 
@@ -412,18 +406,17 @@ class Outer {
       ended_ = Ended::stalled;
       return;
     }
+    // Variables that do not belong between their bounds would take many steps to come back.
     if (levels.violation() <= goal_ && coupling_.largest_residual() * largest_diagonal() <= goal_ &&
-        keep_all_rows())
+        go_to(gently_feasible(qp_, variables(), active_.slopes(levels), goal_ / 10, goal_)))
       return;
     if (newton()) return;
     coupling_.update();
     pull();
   }
 
-  /// Goes to the nearest point where all equality rows hold; false if there is none.
-  bool keep_all_rows() {
-    if (coupling_.empty() || keeps_all_rows()) return false;
-    const auto found = nearest_feasible(qp_, variables());
+  /// Goes to a point where all equality rows hold; false if there is none.
+  bool go_to(const std::optional<std::vector<double>>& found) {
     if (!found) return false;
     const std::vector<double> before = point_coefficients();
     for (std::size_t v = 0; v < qp_.size(); ++v) beta_[v] = qp_.block[v].sign * (*found)[v];
@@ -503,28 +496,11 @@ class Outer {
     chooser_.forget();
   }
 
-  /// Hard margins only: the variables grow without end while w shrinks, relative to them.
-  bool is_unbounded() const {
-    double sum = 0, norm = 0, diagonal = 0;
-    for (std::size_t v = 0; v < active_.size(); ++v) {
-      sum += std::abs(active_.beta[v]);
-      norm += active_.beta[v] * active_.f[active_.point[v]];
-      diagonal = std::max(diagonal, active_.K->diagonal()[active_.point[v]]);
-    }
-    return norm < least_margin * least_margin * diagonal * sum * sum;
-  }
-
-  /// nu-SVC and one-class: the objective is |w|^2 / 2 alone and only falls. Once it is within the
-  /// rounding of float kernel values there is no w left, nor a gap relative to it.
-  bool has_no_margin() const {
-    constexpr double float_deviation = 5e-8;
-    double norm = 0, squares = 0, diagonal = 0;
-    for (std::size_t v = 0; v < active_.size(); ++v) {
-      norm += active_.beta[v] * active_.f[active_.point[v]];
-      squares += active_.beta[v] * active_.beta[v];
-      diagonal = std::max(diagonal, active_.K->diagonal()[active_.point[v]]);
-    }
-    return norm <= float_deviation * diagonal * squares;
+  Sizes sizes() const {
+    Sizes sizes(active_.beta, active_.point, active_.f, active_.K->diagonal());
+    // What keeps the coupled rows belongs to the objective as long as they do not hold.
+    for (const double each : coupling_.residual()) sizes.norm += coupling_.penalty() * each * each;
+    return sizes;
   }
 
   const DualQp& qp_;
@@ -570,13 +546,24 @@ Observer part_of(const Observer& observer, std::size_t size) {
   };
 }
 
+/// Solves a problem, with a row for the sum of those variables that stand in no pair row.
+Solution solved(const DualQp& qp, const Smo& options, Run run, Start start, double rough = 0) {
+  const RowKinds kinds = sort_rows(qp);
+  if (covers_all(kinds)) return Outer(qp, options, run, start, rough).solve();
+  const SumRow sum(qp, kinds.in_pair_row);
+  start.a = sum.extended(std::move(start.a));
+  if (!start.lambda.empty()) start.lambda.push_back(0);
+  if (!run.start_f.empty()) run.start_f.push_back(0);
+  return SumRow::reduced(Outer(sum.qp, options, run, start, rough).solve());
+}
+
 }  // namespace
 
 std::optional<std::string> refuses(const DualQp& qp, const Smo&) { return sort_rows(qp).refusal; }
 
 Solution run(const DualQp& qp, const Smo& options, const Run& run) {
   if (!run.start.empty() || qp.K->size() < least_cascade)
-    return Outer(qp, options, run, {run.start, {}}).solve();
+    return solved(qp, options, run, {run.start, {}});
   const Stopwatch clock;
   const Start start = cascade_start(qp, run.threads, [&](const DualQp& part, const Start& from) {
     Smo rough = options;
@@ -586,11 +573,11 @@ Solution run(const DualQp& qp, const Smo& options, const Run& run) {
                       {},
                       Precision::fast,
                       run.seconds_before + clock.seconds()};
-    return Outer(part, rough, context, from, rough_share).solve();
+    return solved(part, rough, context, from, rough_share);
   });
   Run context = run;
   context.seconds_before += clock.seconds();
-  Solution solution = Outer(qp, options, context, start).solve();
+  Solution solution = solved(qp, options, context, start);
   solution.iterations += start.iterations;
   return solution;
 }

@@ -109,11 +109,14 @@ TEST(Smo, SaysWhatItCannotTake) {
   DualQp qp = two_classes(10, 1);
   EXPECT_FALSE(refuses(qp, Smo{}).has_value());
   qp.A[0][3] *= 2;
-  EXPECT_TRUE(refuses(qp, Smo{}).has_value());
+  EXPECT_FALSE(refuses(qp, Smo{}).has_value());
   qp.A.emplace_back(qp.A[0]);
   qp.d.push_back(0);
   EXPECT_TRUE(refuses(qp, Smo{}).has_value());
   EXPECT_THROW(solved(qp, Smo{}), Error);
+  qp.A.clear();
+  qp.d.clear();
+  EXPECT_TRUE(refuses(qp, Smo{}).has_value());
 }
 
 }  // namespace
