@@ -321,8 +321,9 @@ TrainOptions TrainArguments::options(const Dataset& read) const {
       options.task);
   options.scaling = scaling(read.x);
   const ParametricFunctions made(options.functions, read.feature_names, read.x.columns());
-  options.kernel = made.hides() ? kernel_.make(made.visible(read.x), options.scaling)
-                                : kernel_.make(read.x, options.scaling);
+  options.kernel = made.hides()
+                       ? kernel_.make(made.visible(read.x, read.x.columns()), options.scaling)
+                       : kernel_.make(read.x, options.scaling);
   return options;
 }
 

@@ -108,7 +108,8 @@ TEST_F(CliSemiParametric, BadFunctionsAreRefusedInOneLine) {
           "3 functions and the bias cannot be told apart in 3 rows");
   write("two", two_classes(30, 0.1));
   expect_refused("two", {"--task", "one-class", "--parametric", "1 + x1^2"}, 2, "is infeasible");
-  expect_refused("two", {"--hard-margin", "--parametric", "x1"}, 2, "hard margin");
+  expect_refused("two", {"--kernel", "precomputed", "--parametric", "x1"}, 2,
+                 "'x1' is of kernel values");
 }
 
 }  // namespace

@@ -355,5 +355,101 @@ TEST(SemiParametric, BiasMayBePenalisedOrAbsent) {
   }
 }
 
+/// Classes that x1 and the kernel part together tell apart, with some room between.
+Dataset separable(std::size_t rows) {
+  Rng rng(12);
+  Dataset data;
+  data.x = Features::dense(2);
+  while (data.y.size() < rows) {
+    const double x = rng.normal(), z = rng.normal();
+    const double level = 2 * x + std::sin(3 * z);
+    if (std::abs(level) < 0.3) continue;
+    data.x.append(std::vector<double>{x, z});
+    data.y.push_back(level > 0 ? 1 : -1);
+  }
+  return data;
+}
+
+TEST(SemiParametric, HardMarginsAreThoseOfVeryLargeCosts) {
+  const Dataset data = separable(60);
+  for (const Bias bias : {Bias::unpenalised, Bias::none})
+    for (const std::string solver : {"auto", "primal-dual", "interior-point"}) {
+      SCOPED_TRACE(solver + ", bias " + std::to_string(static_cast<int>(bias)));
+      TrainOptions options = options_for(Svc{.cost = 1e7, .bias = bias}, 0, 1e-6);
+      options.functions = {formula("x1"), formula("x1^2")};
+      options.solver = "interior-point";
+      const Trained large = train(made::copy_of(data), options, Threads(1));
+      options.task = Svc{.hard_margin = true, .bias = bias};
+      options.solver = solver;
+      const Trained hard = train(made::copy_of(data), options, Threads(1));
+      EXPECT_EQ(hard.ended, Ended::converged);
+      EXPECT_NEAR(hard.certificate.dual, large.certificate.dual, 1e-5 * large.certificate.dual);
+      EXPECT_NEAR(hard.certificate.primal, hard.certificate.dual, 1e-5 * hard.certificate.dual);
+      EXPECT_TRUE(verify(copied(hard.model), data, Threads(1))[0].holds)
+          << verify(hard.model, data, Threads(1))[0].reason;
+      const auto f = Predictor(hard.model).decision_values(data.x, Threads(1));
+      for (std::size_t i = 0; i < f.size(); ++i) EXPECT_GT(data.y[i] * f[i], 0.999);
+    }
+}
+
+TEST(SemiParametric, HardMarginsOfFunctionsAloneCostNothing) {
+  Dataset data = separable(40);
+  for (std::size_t i = 0; i < 40; ++i)
+    data.y[i] = data.x.view().value(2 * i) > 0.1 ? 1 : -1;  // by x1, which is a function
+  TrainOptions options = options_for(Svc{.hard_margin = true}, 0, 1e-6);
+  options.functions = {formula("x1")};
+  const Trained trained = train(made::copy_of(data), options, Threads(1));
+  EXPECT_EQ(trained.ended, Ended::converged);
+  EXPECT_NEAR(trained.certificate.primal, 0, 1e-9);
+  EXPECT_GT(trained.model.machines[0].lambda.at(1), 0);
+  // And where nothing tells the classes apart, the run says so.
+  data.x = Features::dense(2);
+  for (std::size_t i = 0; i < 40; ++i)
+    data.x.append(std::vector<double>{static_cast<double>(i / 2), 1});
+  for (std::size_t i = 0; i < 40; ++i) data.y[i] = i % 2 ? 1 : -1;
+  for (const std::string solver : {"auto", "primal-dual", "interior-point"}) {
+    options.solver = solver;
+    EXPECT_EQ(train(made::copy_of(data), options, Threads(1)).ended, Ended::unbounded) << solver;
+  }
+}
+
+/// The kernel's values in the place of the features, and behind them the first two functions.
+Dataset as_matrix(const Dataset& data, const Dataset& of) {
+  Dataset matrix;
+  matrix.x = Features::dense(data.rows() + 2);
+  matrix.y = of.y;
+  for (std::size_t i = 0; i < of.rows(); ++i) {
+    std::vector<double> row;
+    for (std::size_t j = 0; j < data.rows(); ++j)
+      row.push_back(naive_value(kernel, of.x, i, data.x, j));
+    const std::vector<double> phi = plain_values(of.x, i);
+    row.insert(row.end(), {phi[0], phi[1]});
+    matrix.x.append(row);
+  }
+  return matrix;
+}
+
+TEST(SemiParametric, PrecomputedKernelsHaveFunctionsBehindTheirValues) {
+  const Dataset data = made_data(40, Outcome::number), test = made_data(10, Outcome::number, 13);
+  const Dataset matrix = as_matrix(data, data);
+  TrainOptions options = options_for(Svr{.cost = cost, .epsilon = epsilon}, 2, 1e-7);
+  const Model plain = train(made::copy_of(data), options, Threads(1)).model;
+  options.kernel = Precomputed{};
+  options.functions = {{ParametricFunction::Kind::column, "41", {}}, formula("x42 + 0*x41")};
+  const Model model = copied(train(made::copy_of(matrix), options, Threads(1)).model);
+  for (std::size_t r = 0; r < 3; ++r)
+    EXPECT_NEAR(model.machines[0].lambda.at(r), plain.machines[0].lambda.at(r), 1e-5);
+  EXPECT_TRUE(verify(model, matrix, Threads(1))[0].holds)
+      << verify(model, matrix, Threads(1))[0].reason;
+  const auto expected = Predictor(plain).decision_values(test.x, Threads(1));
+  const Predictor predictor(model);
+  const Dataset rows = as_matrix(data, test);
+  const auto found = predictor.decision_values(predictor.prepared(rows.x), Threads(1));
+  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-5);
+
+  options.functions = {formula("x3 + x41")};
+  EXPECT_THROW(train(made::copy_of(matrix), options, Threads(1)), Error);
+}
+
 }  // namespace
 }  // namespace maxmargin

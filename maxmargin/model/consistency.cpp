@@ -91,13 +91,17 @@ class Checker {
   /// Columns of every name are there, and expressions can be evaluated.
   void check_functions() const {
     if (model_.functions.empty()) return;
-    demand(!std::holds_alternative<Precomputed>(model_.kernel),
-           "it has functions of features, and its kernel leaves none");
+    const bool precomputed = std::holds_alternative<Precomputed>(model_.kernel);
+    const std::uint64_t values =
+        precomputed ? std::min<std::uint64_t>(model_.rows, model_.features) : 0;
+    bool of_kernel_values = false;
     try {
       const ParametricFunctions made(model_.functions, model_.feature_names, model_.features);
+      of_kernel_values = made.user_of_first(values) != nullptr;
     } catch (const Error& error) {
       throw_damaged(name_, error.what());
     }
+    demand(!of_kernel_values, "it has functions of kernel values");
   }
 
   void check_coefficients(const Machine& machine) const {

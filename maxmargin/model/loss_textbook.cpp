@@ -214,13 +214,16 @@ Examined examine_loss(const Formulation& formulation, std::vector<SeenRow> rows,
   result.primal_blur = result.dual_blur;
 
   const LossOf loss(formulation);
-  double lost = 0, psi = 0, rise = -infinity, fall = infinity;
+  double lost = 0, psi = 0, rise = -infinity, fall = infinity, margin = infinity;
   for (std::size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
     std::vector<Piece> pieces;
     for (; end < rows.size() && rows[end].point == rows[begin].point; ++end) {
       const SeenRow& row = rows[end];
-      const double f = row.g + row.offset + bias, price = formulation.cost * row.weight;
+      // No coefficient reaches the bound that stands for the one a hard margin does not have.
+      const double f = row.g + row.offset + bias;
+      const double price = formulation.hard_margin ? 1 + 2 * sizes : formulation.cost * row.weight;
       lost += loss.value(row.target, f, price);
+      margin = std::min(margin, row.target * f);
       result.primal_blur += std::abs(loss.value(row.target, f + result.blur, price) -
                                      loss.value(row.target, f - result.blur, price)) /
                             2;
@@ -243,6 +246,11 @@ Examined examine_loss(const Formulation& formulation, std::vector<SeenRow> rows,
   Certificate& c = result.certificate;
   c.primal = norm / 2 + lost;
   c.dual = psi - norm / 2;
+  if (formulation.hard_margin) {
+    const bool separates = margin > 0 && margin < infinity;
+    c.primal = separates ? norm / (2 * margin * margin) : infinity;
+    result.primal_blur = separates ? result.dual_blur + 2 * c.primal * result.blur / margin : 0;
+  }
   c.gap = c.primal - c.dual;
   const double size = std::abs(c.primal) + std::abs(c.dual);
   c.relative_gap = c.gap == 0 ? 0 : std::isfinite(size) ? 2 * c.gap / size : infinity;

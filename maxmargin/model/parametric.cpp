@@ -115,6 +115,18 @@ ParametricFunctions::ParametricFunctions(ParametricFunctions&&) noexcept = defau
 std::size_t ParametricFunctions::size() const { return parts_->functions.size(); }
 bool ParametricFunctions::hides() const { return !parts_->hidden.empty(); }
 
+const ParametricFunction* ParametricFunctions::user_of_first(std::size_t features) const {
+  const auto early = [&](Index feature) { return feature < features; };
+  for (std::size_t r = 0; r < size(); ++r) {
+    const ParametricFunction& function = parts_->functions[r];
+    if (function.kind == ParametricFunction::Kind::expression
+            ? std::ranges::any_of(parts_->expressions[r]->features(), early)
+            : function.kind == ParametricFunction::Kind::column && early(parts_->columns[r]))
+      return &function;
+  }
+  return nullptr;
+}
+
 std::vector<double> ParametricFunctions::values(const Rows& rows, const Threads& threads,
                                                 std::size_t first_row) const {
   for (const ParametricFunction& each : parts_->functions)
@@ -141,15 +153,15 @@ std::vector<double> ParametricFunctions::values(const Rows& rows, const Threads&
   return result;
 }
 
-Features ParametricFunctions::visible(const Rows& rows) const {
-  Features copy = rows.sparse() ? Features::sparse(rows.columns) : Features::dense(rows.columns);
+Features ParametricFunctions::visible(const Rows& rows, std::size_t columns) const {
+  Features copy = rows.sparse() ? Features::sparse(columns) : Features::dense(columns);
   std::vector<Index> features;
   std::vector<double> values;
   for (std::size_t i = 0; i < rows.count; ++i) {
     features.clear();
     values.clear();
     rows.for_each(i, [&](Index feature, double value) {
-      if (std::ranges::binary_search(parts_->hidden, feature)) return;
+      if (feature >= columns || std::ranges::binary_search(parts_->hidden, feature)) return;
       features.push_back(feature);
       values.push_back(value);
     });

@@ -38,14 +38,18 @@ class ParametricFunctions {
 
   std::size_t size() const;
 
+  /// The function that uses one of the first `features` features; nothing where none does. What a
+  /// function of the user looks at is not known.
+  const ParametricFunction* user_of_first(std::size_t features) const;
+
   /// values[row * size() + r] = phi_r(row). Rows may have fewer features than known (the others are
   /// zero) or more. Throws Error (data) where a value is not a finite number; there the first row
   /// is called `first_row` + 1.
   std::vector<double> values(const Rows& rows, const Threads& threads,
                              std::size_t first_row = 0) const;
 
-  /// A copy of rows with the columns that the kernel is not told set to zero. Only for hides().
-  Features visible(const Rows& rows) const;
+  /// A copy of the first `columns` columns, with those that the kernel is not told set to zero.
+  Features visible(const Rows& rows, std::size_t columns) const;
   bool hides() const;
 
  private:

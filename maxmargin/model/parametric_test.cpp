@@ -36,7 +36,7 @@ TEST(ParametricFunctions, AreEvaluatedForDenseAndSparseRows) {
       EXPECT_EQ(values[3 * i + 1], table[i][1]);
       EXPECT_EQ(values[3 * i + 2], table[i][0] + table[i][1] + table[i][2]);
     }
-    const Features visible = functions.visible(x);
+    const Features visible = functions.visible(x, x.columns());
     EXPECT_EQ(visible.columns(), 3u);
     EXPECT_EQ(visible.is_sparse(), sparse);
     for (std::size_t i = 0; i < table.size(); ++i) {

@@ -356,7 +356,8 @@ RowsToPredict Predictor::prepared(const Rows& rows, const Threads& threads,
   } else {
     result.x = fitted(rows, model_.features);
   }
-  if (functions != nullptr && functions->hides()) result.x = functions->visible(result.x);
+  if (functions != nullptr && functions->hides())
+    result.x = functions->visible(result.x, result.x.columns());
   if (!model_.scaling.factor.empty()) apply(model_.scaling, result.x);
   return result;
 }

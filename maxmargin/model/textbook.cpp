@@ -198,9 +198,9 @@ class Examiner {
       result_.bound_scale = largest_beta_;
     }
     psi_ += std::abs(coefficient);
-    const double tiny = at_bound * largest_beta_;
-    if (positive || coefficient < -tiny) rise_ = std::max(rise_, (positive ? 1 : -1) - rows[0].g);
-    if (negative || coefficient > tiny) fall_ = std::min(fall_, (negative ? -1 : 1) - rows[0].g);
+    const double tiny = at_bound * largest_beta_, g = rows[0].g + rows[0].offset;
+    if (positive || coefficient < -tiny) rise_ = std::max(rise_, (positive ? 1 : -1) - g);
+    if (negative || coefficient > tiny) fall_ = std::min(fall_, (negative ? -1 : 1) - g);
   }
 
   void finish() {

@@ -98,7 +98,7 @@ Training take_training(const Model& model, const Dataset& data, const Formulatio
   const ParametricFunctions functions(model.functions, model.feature_names, model.features);
   training.functions = functions.values(data.x, threads);
   if (functions.hides()) {
-    training.made = functions.visible(data.x);
+    training.made = functions.visible(data.x, data.x.columns());
     training.rows = training.made;
   }
   if (!model.scaling.factor.empty()) {

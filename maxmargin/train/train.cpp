@@ -136,21 +136,34 @@ std::vector<std::vector<Index>> rows_of_classes(const Dataset& data) {
   return rows;
 }
 
+/// The features of a precomputed kernel's rows are its values with the training rows, and functions
+/// of these would be functions of the sample. What stands behind them may be anything.
+void require_behind_matrix(const ParametricFunctions& functions, const Dataset& data) {
+  const ParametricFunction* wrong = functions.user_of_first(data.rows());
+  if (wrong == nullptr) return;
+  throw Error(
+      Fault::usage,
+      "the function '" + wrong->text + "' is of kernel values: with " +
+          std::to_string(data.rows()) + " rows, the first " + std::to_string(data.rows()) +
+          " features of a precomputed kernel are these",
+      "give functions the columns behind them, from x" + std::to_string(data.rows() + 1) + " on");
+}
+
 /// Their values, which they have from the rows as given; columns that are functions leave x.
 void add_functions(Dataset& data, const TrainOptions& options, const Threads& threads,
                    Examples& examples) {
-  if (std::holds_alternative<Precomputed>(options.kernel))
-    throw Error(Fault::usage, "a precomputed kernel leaves no features to have functions of",
-                "use another kernel, or no functions");
-  const auto* svc = std::get_if<Svc>(&options.task);
-  if (svc != nullptr && svc->hard_margin)
-    throw Error(Fault::usage, "a hard margin and unpenalised functions do not go together",
-                "give a large cost in its place");
   const ParametricFunctions functions(options.functions, data.feature_names, data.x.columns());
+  const bool by_number = std::holds_alternative<Precomputed>(options.kernel);
+  if (by_number) require_behind_matrix(functions, data);
+  if (by_number && options.scaling)
+    throw Error(Fault::usage, "the values of a precomputed kernel cannot be scaled",
+                "leave --scale out");
   for (const ParametricFunction& each : options.functions)
     examples.functions.names.push_back(each.text);
   examples.functions.values = functions.values(data.x, threads);
-  if (functions.hides()) data.x = functions.visible(data.x);
+  const std::size_t columns =
+      by_number ? std::min(data.x.columns(), data.rows()) : data.x.columns();
+  if (functions.hides() || columns < data.x.columns()) data.x = functions.visible(data.x, columns);
 }
 
 }  // namespace
