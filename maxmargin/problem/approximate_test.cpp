@@ -62,6 +62,30 @@ std::vector<double> solved(std::vector<std::vector<double>> M, std::vector<doubl
   return b;
 }
 
+TEST(EstimatedRank, IsNearThatOfAllPoints) {
+  Rng rng(5);
+  constexpr std::size_t many = 500;
+  std::vector<double> x(many);
+  for (double& value : x) value = rng.uniform(-1, 1);
+  const auto line = [&](double gamma) {
+    std::vector<double> K;
+    for (const double u : x)
+      for (const double v : x) K.push_back(std::exp(-gamma * (u - v) * (u - v)));
+    return DenseQuadratic(many, std::move(K));
+  };
+  for (const double gamma : {0.5, 20.0}) {
+    Approximate how;
+    how.selection = Selection::pivoted;
+    how.residual = 1e-5;
+    const std::size_t truth = approximate(line(gamma), how, Threads(1)).basis.size();
+    const auto estimate = estimated_rank(line(gamma), 1e-5, Threads(1));
+    ASSERT_TRUE(estimate);
+    EXPECT_GE(*estimate, truth / 2) << gamma;
+    EXPECT_LE(*estimate, truth * 2) << gamma;
+  }
+  EXPECT_FALSE(estimated_rank(line(1e8), 1e-5, Threads(1)));
+}
+
 class Selections : public testing::TestWithParam<Selection> {};
 
 // (10.30): the coefficients of k~_i are those that K_nn^-1 gives; Z Z' is K_mn K_nn^-1 K_nm. A

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <string>
 
+#include "maxmargin/problem/approximate.hpp"
 #include "maxmargin/solver/equations/memory.hpp"
 #include "maxmargin/solver/smo/coupled_rows.hpp"
 #include "maxmargin/solver/solvers.hpp"
@@ -27,6 +28,11 @@ constexpr std::size_t many_points = 10000, many_points_a_column = 200;
 constexpr double path_iterations = 30;
 constexpr double full_operations_a_second = 1e10, thin_operations_a_second = 1e9;
 
+// What is left of the trace by the basis functions that a nonlinear kernel is said to need, as a
+// share of the precision asked for; double numbers tell no smaller one.
+constexpr double share_of_precision = 1e-3;
+constexpr double least_residual = 1e-9;
+
 /// What the branches ask about.
 struct Shape {
   std::size_t points, columns;
@@ -35,6 +41,7 @@ struct Shape {
   bool entropy;
   bool tight;
   double precision;
+  std::optional<std::size_t> needed;  ///< columns, by an estimate
 
   Shape(const DualQp& qp, const Stop& stop)
       : points(qp.K->size()),
@@ -45,6 +52,10 @@ struct Shape {
                                     [](const Block& b) { return b.entropy != Entropy::none; })),
         precision(std::min(stop.kkt, stop.relative_gap)) {
     tight = precision < tight_precision;
+    // Where all variables could move at once, if the rank were low: measured, pairs are as fast.
+    if (curved && !thin && points >= some_points)
+      needed = estimated_rank(*qp.K, std::max(least_residual, share_of_precision * precision),
+                              Threads(1));
   }
 
   double path_seconds() const {
@@ -55,7 +66,9 @@ struct Shape {
 
   std::string text() const {
     std::string facts = std::to_string(points) + " points, ";
-    facts += thin ? "rank " + std::to_string(columns) : std::string("full rank");
+    facts += thin     ? "rank " + std::to_string(columns)
+             : needed ? "rank needed about " + std::to_string(*needed)
+                      : std::string("full rank");
     if (tight) facts += ", high precision";
     return " (" + facts + ")";
   }

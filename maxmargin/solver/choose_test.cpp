@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "maxmargin/solver/solvers.hpp"
+#include "tests/dense_quadratic.hpp"
 
 namespace maxmargin {
 namespace {
@@ -20,9 +21,16 @@ class Shape : public Quadratic {
             const Threads&) const override {}
   void multiply(std::span<const double>, std::span<double>, Precision,
                 const Threads&) const override {}
-  std::shared_ptr<const Quadratic> restrict_to(std::span<const Index>) const override {
-    return nullptr;
+  /// Groups of equal points, as many as there are columns; or every point on its own.
+  std::shared_ptr<const Quadratic> restrict_to(std::span<const Index> points) const override {
+    const std::size_t groups = groups_ > 0 ? groups_ : size();
+    std::vector<double> values;
+    for (const Index i : points)
+      for (const Index j : points) values.push_back(i % groups == j % groups ? 1 : 0);
+    return std::make_shared<DenseQuadratic>(points.size(), std::move(values));
   }
+
+  std::size_t groups_ = 0;
 
  private:
   std::vector<double> diagonal_;
@@ -84,6 +92,16 @@ TEST(ChooseSolver, PathFollowingForSquaredLossesOfLowRank) {
     EXPECT_EQ(chosen(problem(5000, 5000, Rows::bias, Cost::squared), precision), "smo");
     EXPECT_EQ(chosen(problem(20000, 10, Rows::bias), precision), "smo");
   }
+}
+
+TEST(ChooseSolver, TheRankThatAKernelNeedsIsSaid) {
+  DualQp qp = problem(5000, 5000, Rows::bias, Cost::squared);
+  EXPECT_NE(choose_solver(qp, to(1e-3), plenty).reason.find("full rank"), std::string::npos);
+  const auto grouped = std::make_shared<Shape>(5000, 5000, Definite::yes);
+  grouped->groups_ = 17;
+  qp.K = grouped;
+  EXPECT_NE(choose_solver(qp, to(1e-3), plenty).reason.find("rank needed about 17"),
+            std::string::npos);
 }
 
 TEST(ChooseSolver, WithoutARow) {
