@@ -1,4 +1,7 @@
 // Training with the rows on disk, from the command line.
+#include <sys/resource.h>
+#include <sys/stat.h>
+
 #include "tests/cli_program.hpp"
 
 namespace maxmargin::cli_test {
@@ -64,6 +67,33 @@ TEST_F(CliOutOfCore, SaysWhyNot) {
   refused({"--kernel", "linear", "--scratch", "nowhere"}, "nowhere", 6);
 }
 
+// What is larger than the memory given goes to disk by itself, and says so.
+TEST_F(CliOutOfCore, WhatDoesNotFitGoesToDisk) {
+  write("d", two_classes(300, 0.4));
+  {
+    // Written line by line: a program starts with the peak of the one that started it.
+    const std::string line = "#" + std::string(1022, '-') + "\n";
+    std::ofstream file(path("d"), std::ios::app);
+    for (int i = 0; i < 48 * 1024; ++i) file << line;
+  }
+  const json small = train({"-o", "m", "--memory", "46M", "--scratch", "."});
+  EXPECT_EQ(small["ended"], "converged");
+  ASSERT_EQ(small.count("disk"), 1u);
+  EXPECT_GT(small["disk"]["passes"], 0);
+  EXPECT_EQ(small["rows"], 300);
+  EXPECT_NE(small["reason"].get<std::string>().find("would take about"), std::string::npos);
+#ifndef MAXMARGIN_SANITIZED
+  EXPECT_LE(small["peak_memory_bytes"].get<double>(), 46.0 * (1 << 20));
+#endif
+  // With room for all of it, or where the disk cannot be used, it stays in memory.
+  const json large = train({"-o", "n", "--memory", "128M"});
+  EXPECT_EQ(large.count("disk"), 0u);
+  EXPECT_NEAR(small["primal"].get<double>(), large["primal"].get<double>(),
+              1e-9 * large["primal"].get<double>());
+  const json other = train({"-o", "o", "--memory", "46M", "--solver", "smo"});
+  EXPECT_EQ(other.count("disk"), 0u);
+}
+
 // What does not fit goes to disk unless that would not fit either: then memory is tried.
 TEST_F(CliOutOfCore, WithTooLittleForTheDiskItStaysInMemory) {
   // The file is larger than what may be taken, and that is less than passes over the disk need.
@@ -71,6 +101,52 @@ TEST_F(CliOutOfCore, WithTooLittleForTheDiskItStaysInMemory) {
   const json object = train({"-o", "m", "--memory", "1M"});
   EXPECT_EQ(object["ended"], "converged");
   EXPECT_EQ(object.count("disk"), 0u);
+}
+
+// However it ends: nothing is left of the scratch file, and a model that was written is honest.
+TEST_F(CliOutOfCore, NothingStaysBehind) {
+  write("d", two_classes(400, 0.4));
+  const Finished stopped = run({"train", "d", "-o", "m", "--kernel", "linear", "--out-of-core",
+                                "--scratch", ".", "--time-limit", "1e-9", "--json"});
+  EXPECT_EQ(stopped.code, 5) << stopped.err;
+  EXPECT_EQ(stopped.json()["ended"], "time limit");
+  EXPECT_EQ(files(), (std::vector<std::string>{"d", "m"}));
+  EXPECT_EQ(run({"verify", "m", "d"}).code, 0);
+
+  // A named pipe that stays open: the program waits for more rows when it is ended.
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  for (const int signal : {SIGINT, SIGTERM, SIGKILL}) {
+    const Finished ended =
+        run({"train", "pipe", "-o", "n", "--kernel", "linear", "--out-of-core", "--scratch", "."},
+            {}, [&](pid_t child) {
+              const int writer = open(path("pipe").c_str(), O_WRONLY);
+              EXPECT_EQ(::write(writer, "1 1:2\n", 6), 6);
+              kill(child, signal);
+              siginfo_t end{};
+              waitid(P_PID, static_cast<id_t>(child), &end, WEXITED | WNOWAIT);
+              close(writer);
+            });
+    EXPECT_EQ(ended.code, -signal);
+    EXPECT_EQ(files(), (std::vector<std::string>{"d", "m", "pipe"}));
+  }
+}
+
+// A limit on the size of files stands in for a disk that is full.
+TEST_F(CliOutOfCore, ADiskThatFillsUp) {
+  write("d", two_classes(4000, 0.4));
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{16384, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const Finished finished =
+      run({"train", "d", "-o", "m", "--kernel", "linear", "--out-of-core", "--scratch", "."});
+  EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(finished.code, 6);
+  EXPECT_NE(finished.err.find("the scratch file cannot grow"), std::string::npos) << finished.err;
+  EXPECT_NE(finished.err.find("--scratch"), std::string::npos) << finished.err;
+  EXPECT_EQ(files(), std::vector<std::string>{"d"});
 }
 
 }  // namespace

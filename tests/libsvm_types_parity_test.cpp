@@ -15,6 +15,7 @@
 #include "maxmargin/model/libsvm_predict.hpp"
 #include "maxmargin/model/libsvm_text.hpp"
 #include "maxmargin/train/libsvm_train.hpp"
+#include "tests/libsvm_witness.hpp"
 #include "tests/made_data.hpp"
 
 namespace maxmargin {
@@ -23,74 +24,11 @@ namespace {
 namespace fs = std::filesystem;
 using made::Storage;
 
-std::string text_of(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
-/// A directory that is gone at the end.
-class Folder {
- public:
-  Folder() {
-    std::string pattern = testing::TempDir() + "/parity_XXXXXX";
-    EXPECT_NE(mkdtemp(pattern.data()), nullptr);
-    path_ = pattern;
-  }
-  ~Folder() { fs::remove_all(path_); }
-  std::string operator/(const std::string& name) const { return path_ / name; }
-
-  /// What Debian's program prints; it must end well.
-  std::string run(const std::string& words) const {
-    const std::string command = "cd '" + path_.string() + "' && /usr/bin/" + words + " > log 2>&1";
-    EXPECT_EQ(std::system(command.c_str()), 0) << words << "\n" << text_of(*this / "log");
-    return text_of(*this / "log");
-  }
-
- private:
-  fs::path path_;
-};
-
-std::vector<double> printed_behind(const std::string& log, const std::string& name) {
-  std::vector<double> all;
-  for (std::size_t at = log.find(name); at != std::string::npos; at = log.find(name, at + 1))
-    all.push_back(std::atof(log.c_str() + at + name.size()));
-  return all;
-}
-
-/// The objectives of all trainings. LIBSVM divides that of nu-SVC by the squared margin, which is
-/// known to the tolerance of the multipliers only: that is taken back, with C = 1 / margin.
-struct Objectives {
-  std::vector<double> value, rounding;  ///< of the six decimals that are printed
-
-  explicit Objectives(const std::string& log) : value(printed_behind(log, "obj = ")) {
-    const std::vector<double> C = printed_behind(log, "\nC = ");
-    for (std::size_t k = 0; k < value.size(); ++k) {
-      const double factor = C.empty() ? 1 : 1 / (C[k] * C[k]);
-      value[k] *= factor;
-      rounding.push_back(1e-6 * factor + (C.empty() ? 0 : 2e-6 / C[k] * std::abs(value[k])));
-    }
-  }
-};
-
 /// A problem as it stands in LIBSVM's files.
 struct Problem {
   std::string train, test;
   std::string options;
 };
-
-std::string libsvm_lines(const Dataset& data) {
-  std::ostringstream out;
-  const Rows x = data.x;
-  for (std::size_t i = 0; i < x.count; ++i) {
-    out << shortest(data.y[i]);
-    x.for_each(i, [&](Index feature, double value) {
-      if (value != 0) out << ' ' << feature + 1 << ':' << shortest(value);
-    });
-    out << '\n';
-  }
-  return out.str();
-}
 
 /// The kernel values of rows with training rows, behind the numbers of the rows.
 std::string matrix_lines(const Dataset& data, const Dataset& train) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "maxmargin/linalg/blas.hpp"
+#include "maxmargin/linalg/double_rows.hpp"
 #include "maxmargin/linalg/serial_blas.hpp"
 
 namespace maxmargin {
@@ -10,14 +11,13 @@ namespace {
 
 int as_int(std::size_t n) { return static_cast<int>(n); }
 
-template <class Number>
-void copy_rows(const Number* from, std::size_t columns, std::size_t count, std::size_t stride,
-               std::size_t features, double* to) {
-  for (std::size_t i = 0; i < count; ++i, from += columns, to += stride) {
-    for (std::size_t j = 0; j < columns; ++j) to[j] = static_cast<double>(from[j]);
-    std::fill(to + columns, to + features, 0.0);
-    if (features < stride) to[features] = 1;
-  }
+void copy_rows(const RowChunk& chunk, std::size_t begin, std::size_t count, std::size_t stride,
+               double* to) {
+  const std::size_t columns = chunk.columns;
+  if (chunk.floats != nullptr)
+    return widen_rows(chunk.floats + begin * columns, columns, count, stride, to);
+  for (std::size_t i = 0; i < count; ++i)
+    std::copy_n(chunk.doubles + (begin + i) * columns, columns, to + i * stride);
 }
 
 }  // namespace
@@ -34,10 +34,12 @@ RowFile::Traffic for_each_chunk(const RowFile& rows, const Threads& threads,
 void widen(const StreamedProblem& problem, const RowChunk& chunk, std::size_t begin,
            std::size_t count, double* out) {
   const std::size_t features = problem.rows->columns(), stride = problem.numbers();
-  if (chunk.floats != nullptr)
-    copy_rows(chunk.floats + begin * chunk.columns, chunk.columns, count, stride, features, out);
-  else
-    copy_rows(chunk.doubles + begin * chunk.columns, chunk.columns, count, stride, features, out);
+  copy_rows(chunk, begin, count, stride, out);
+  for (std::size_t i = 0; i < count; ++i) {
+    double* row = out + i * stride;
+    std::fill(row + chunk.columns, row + features, 0.0);
+    if (features < stride) row[features] = 1;
+  }
 }
 
 void multiply_rows(const double* Z, std::size_t count, std::span<const double> x, double* y) {

@@ -68,8 +68,7 @@ StreamedProblem problem_of(const SpilledData& data, const Subproblem& machine, O
 /// Rows take part only if they have a cost, so what is left of the memory is for those that are
 /// taken in at the end.
 std::size_t working_bytes(const SpilledData& data, std::size_t numbers) {
-  constexpr std::size_t program_bytes = std::size_t{40} << 20;
-  const std::size_t taken = program_bytes + streamed_pass_bytes(*data.rows, numbers);
+  const std::size_t taken = program_bytes_out_of_core + streamed_pass_bytes(*data.rows, numbers);
   return data.memory_bytes > taken ? data.memory_bytes - taken : 0;
 }
 

@@ -14,8 +14,6 @@
 namespace maxmargin {
 namespace {
 
-// The program itself, its libraries and their buffers.
-constexpr std::size_t program_bytes = std::size_t{40} << 20;
 constexpr std::size_t least_chunk = std::size_t{64} << 10, most_chunk = std::size_t{1} << 20;
 constexpr std::size_t least_block = std::size_t{256} << 10, most_block = std::size_t{8} << 20;
 constexpr std::size_t batch_rows = 4096;
@@ -139,9 +137,8 @@ void outline_classes(const LabelList& labels, std::span<const double> sums, Data
 std::size_t least_memory_out_of_core(std::size_t features) {
   const std::size_t numbers = features + 1;
   const std::size_t rows = 64 * (features * sizeof(double) + 2 * sizeof(double)) + 4096;
-  const std::size_t sums = (stream_parts + 3) * (numbers + rows_at_once) * (numbers + 8);
-  return program_bytes + 2 * stream_parts * std::max(least_chunk, rows) + sums * sizeof(double) +
-         (4 * numbers + 256) * streamed_row_bytes(numbers);
+  return program_bytes_out_of_core + 2 * stream_parts * std::max(least_chunk, rows) +
+         streamed_sum_bytes(numbers) + (4 * numbers + 256) * streamed_row_bytes(numbers);
 }
 
 SpilledData spill(const std::string& path, const ReadOptions& reading, Outcome outcome,

@@ -36,6 +36,9 @@ struct SpilledData {
 SpilledData spill(const std::string& path, const ReadOptions& reading, Outcome outcome,
                   const SpillOptions& options, const Threads& threads);
 
+/// The program itself, its libraries and their buffers.
+inline constexpr std::size_t program_bytes_out_of_core = std::size_t{40} << 20;
+
 /// What training on so many features takes at least, whatever the number of rows.
 std::size_t least_memory_out_of_core(std::size_t features);
 

@@ -3,18 +3,17 @@
 #include <algorithm>
 #include <cmath>
 
-#include "maxmargin/base/clock.hpp"
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/problem/consistent.hpp"
 #include "maxmargin/problem/feasible.hpp"
 #include "maxmargin/problem/low_rank.hpp"
 #include "maxmargin/solver/equations/memory.hpp"
 #include "maxmargin/solver/interior_point/path.hpp"
+#include "maxmargin/solver/limits.hpp"
 
 namespace maxmargin {
 namespace {
 
-constexpr double seconds_between_reports = 0.1;
 // The gap on the path at which the active set is tried for the first time, and by what the next try
 // must be better.
 constexpr double first_try = 1e-4;
@@ -37,7 +36,7 @@ constexpr double least_margin = 1e-6;
 class Follower {
  public:
   Follower(const DualQp& qp, const InteriorPoint& options, const Run& run)
-      : qp_(qp), options_(options), run_(run) {}
+      : qp_(qp), options_(options), run_(run), limits_(run, options.stop) {}
 
   Solution solve() {
     const std::shared_ptr<const LowRank> Z = qp_.K->low_rank(low_rank_columns(*qp_.K));
@@ -57,21 +56,10 @@ class Follower {
     return [this] { return within_limits(); };
   }
 
-  /// Asks the observer a few times a second.
   bool within_limits() {
-    const double seconds = run_.seconds_before + clock_.seconds();
-    if (seconds >= options_.stop.seconds) stopped_ = Ended::time_limit;
-    if (!stopped_ && run_.observer && seconds - last_report_ >= seconds_between_reports) {
-      last_report_ = seconds;
-      progress_.phase = "train";
-      progress_.seconds = seconds;
-      progress_.size = qp_.size();
-      progress_.iteration = iterations_;
-      const Control answer = run_.observer(progress_);
-      if (answer == Control::finish) stopped_ = Ended::time_limit;
-      if (answer == Control::cancel) stopped_ = Ended::cancelled;
-    }
-    return !stopped_;
+    progress_.size = qp_.size();
+    progress_.iteration = iterations_;
+    return limits_.allow(progress_);
   }
 
   Ended follow(Path& path, ActiveSet& active_set) {
@@ -84,14 +72,14 @@ class Follower {
         if (try_settle(path, active_set)) return Ended::converged;
         wanted = rest.gap * next_try;
       }
-      if (!within_limits()) return give_up(path, active_set, *stopped_);
+      if (!within_limits()) return give_up(path, active_set, *limits_.stopped());
       if (iterations_ >= options_.stop.iterations)
         return give_up(path, active_set, Ended::iteration_limit);
       if (is_unbounded(path)) return give_up(path, active_set, Ended::unbounded);
       if (short_steps >= patience || iterations_ >= most_iterations || rest.gap < end_of_path)
         return stalled(path, active_set);
       const Factor::Outcome outcome = path.step(go_on());
-      if (outcome == Factor::Outcome::stopped) return give_up(path, active_set, *stopped_);
+      if (outcome == Factor::Outcome::stopped) return give_up(path, active_set, *limits_.stopped());
       if (outcome == Factor::Outcome::broke_down) return stalled(path, active_set);
       short_steps = path.last_length() < short_step ? short_steps + 1 : 0;
       if (options_.removal) path.remove_decided();
@@ -161,7 +149,7 @@ class Follower {
     restore_equality(qp_, a);
     best_.a = std::move(a);
     best_.evaluation.lambda.assign(qp_.A.size(), 0.0);
-    return finished(*stopped_);
+    return finished(*limits_.stopped());
   }
 
   bool is_unbounded(const Path& path) const {
@@ -200,9 +188,7 @@ class Follower {
   const DualQp& qp_;
   const InteriorPoint& options_;
   const Run& run_;
-  Stopwatch clock_;
-  double last_report_ = 0;
-  std::optional<Ended> stopped_;
+  Limits limits_;
   std::size_t iterations_ = 0;
   Progress progress_;
   double first_gap_ = 0;

@@ -3,22 +3,24 @@
 #include <algorithm>
 #include <cmath>
 
-#include "maxmargin/base/clock.hpp"
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/solver/interior_point/streamed_pass.hpp"
 #include "maxmargin/solver/interior_point/streamed_settle.hpp"
+#include "maxmargin/solver/limits.hpp"
 
 namespace maxmargin {
 namespace {
 
-constexpr double seconds_between_reports = 0.1;
 // mu at the start, in terms of the losses' slopes, and where it has no more to tell.
 constexpr double first_mu = 0.1;
 constexpr double last_mu = 1e-15;
 // The path has been reached when what Newton's step could still gain is this share of the gap that
 // mu leaves.
 constexpr double on_the_path = 0.02;
+// Below this mu rows that share a corner may be all that is left near one: they have to be as near
+// to the path as that, by the square of their distance from it in terms of mu.
+constexpr double crowded_mu = 1e-3, near_the_path = 0.02;
 // mu is lowered by a factor between these, more the faster the path is reached.
 constexpr double least_factor = 1e-3, most_factor = 0.5;
 // A step is short enough when the slope along it has fallen to this share.
@@ -31,9 +33,12 @@ constexpr std::size_t working_rows = 2000, working_rows_per_number = 64, working
 // Their number is known from the point before: some more than expected are let in.
 constexpr double slack = 1.5;
 constexpr int rounds = 6;
+// At corners: so many passes at most, each of which has to leave no more than this share.
+constexpr int corner_rounds = 40;
+constexpr double corner_progress = 0.7;
 constexpr std::size_t most_passes = 300;
 // So many passes for one mu and the run has stalled.
-constexpr int patience = 40;
+constexpr int patience = 60;
 // From here on the rows near their corners will not become fewer: as many as fit are tried.
 constexpr double small_mu = 1e-6;
 
@@ -91,7 +96,8 @@ class Follower {
         factor_(problem.numbers()),
         outline_(outline_of(problem)),
         point_(problem.numbers(), 0.0),
-        mu_(outline_.corners ? first_mu * outline_.slope : 0) {
+        mu_(outline_.corners ? first_mu * outline_.slope : 0),
+        limits_(run, options.stop) {
     const std::size_t fit = options.working_bytes / streamed_row_bytes(problem.numbers());
     const std::size_t worth = std::max(
         {working_rows, working_rows_per_number * problem.numbers(), outline_.rows / working_share});
@@ -104,12 +110,7 @@ class Follower {
 
   StreamedSolution solve() {
     solution_.ended = follow();
-    if (!settled_) {
-      if (best_.point.empty()) best_ = {point_, mu_, -1, {}, {}};
-      solution_.position = best_;
-      if (problem_.constant == StreamedProblem::Constant::free)
-        solution_.bias = solution_.position.point.back();
-    }
+    if (solution_.position.point.empty()) keep(on_path_here(), point_, infinity);
     return std::move(solution_);
   }
 
@@ -118,12 +119,11 @@ class Follower {
     for (;;) {
       const Newton pass = newton_pass(problem_, point_, mu_, run_.threads, go_on());
       count(pass.traffic, pass.seconds);
-      if (!pass.complete) return *stopped_;
+      if (!pass.complete) return *limits_.stopped();
       if (is_too_long(pass)) continue;
-      keep(pass);
-      solution_.best_primal = std::min(solution_.best_primal, pass.primal);
+      keep(on_path_here(), point_, lacks(pass));
       report(pass);
-      if (!within_limits()) return *stopped_;
+      if (!within_limits()) return *limits_.stopped();
       if (solution_.iterations >= options_.stop.iterations) return Ended::iteration_limit;
       if (solution_.iterations >= most_passes || passes_here_ + short_steps_ > patience ||
           !factor(pass))
@@ -132,15 +132,25 @@ class Follower {
     }
   }
 
+  StreamedPosition on_path_here() const { return {point_, mu_, -1, {}, {}, {}}; }
+
   /// The answer is X'beta and not w: what lies between them counts with the gap.
-  void keep(const Newton& pass) {
-    const double amiss = std::sqrt(product(pass.gradient, pass.gradient)) * pass.longest;
+  double lacks(const Newton& pass) const {
     // Without corners the gap is soon all rounding, and only what is amiss still tells.
-    const double rest = std::abs(pass.primal - pass.dual) + std::max(outline_.widths, 1.0) * amiss;
-    if (!best_.point.empty() && !(rest < best_rest_)) return;
-    best_rest_ = rest;
-    best_.point = point_;
-    best_.mu = mu_;
+    return std::abs(pass.primal - pass.dual) + std::max(outline_.widths, 1.0) * amiss(pass);
+  }
+  /// How far f(x) may be from that of X'beta.
+  static double amiss(const Newton& pass) {
+    return std::sqrt(product(pass.gradient, pass.gradient)) * pass.longest;
+  }
+
+  /// Of all positions the one with the smallest gap is the answer; 0 stands for one that is good
+  /// enough.
+  void keep(StreamedPosition position, std::span<const double> point, double gap) {
+    if (!solution_.position.point.empty() && gap != 0 && !(gap < best_gap_)) return;
+    best_gap_ = gap;
+    solution_.position = std::move(position);
+    if (problem_.constant == StreamedProblem::Constant::free) solution_.bias = point.back();
   }
 
   /// Whether the last step went too far; then it is shortened.
@@ -149,8 +159,10 @@ class Follower {
     const double slope = product(pass.gradient, step_);
     const bool good = slope <= slope_left * -slope_;
     if (good || length_ < 1e-10) return false;
+    // Where the two slopes say it is zero, but not much nearer than where a slope that comes to its
+    // end beyond the corners would put it.
     const double where = std::isfinite(slope) ? -slope_ / (slope - slope_) : 0;
-    length_ *= std::clamp(where, 0.05, 0.7);
+    length_ *= std::clamp(where, 0.25, 0.7);
     point_ = moved(base_, length_, step_);
     ++short_steps_;
     return true;
@@ -184,13 +196,16 @@ class Follower {
     if (!std::isfinite(gain)) return Ended::stalled;
     ++passes_here_;
     if (!outline_.corners) {
-      if (is_enough(pass)) return Ended::converged;
+      if (is_enough(pass, 0)) {
+        keep(on_path_here(), point_, 0);
+        return Ended::converged;
+      }
       // Only rounding is left.
       if (gain <= 1e-28 * std::abs(pass.primal)) return Ended::stalled;
       take(pass, std::move(step));
       return std::nullopt;
     }
-    if (gain > on_the_path * 2 * mu_ * outline_.widths) {
+    if (gain > most_gain(pass)) {
       take(pass, std::move(step));
       return std::nullopt;
     }
@@ -198,15 +213,26 @@ class Follower {
     const std::vector<double> drift = solved(pass.drift);
     if (mu_ <= last_mu * outline_.slope) return Ended::stalled;
     const double reach = undecided * mu_;
-    const std::size_t room = mu_ > small_mu * outline_.slope ? working_rows_ : most_rows_;
-    if (pass.distances.within(reach) <= room && reach < next_try_) {
+    const bool late = mu_ <= small_mu * outline_.slope;
+    const std::size_t room = late ? most_rows_ : working_rows_;
+    const bool fits = pass.distances.within(reach) <= room;
+    if (reach < next_try_ && (fits || late)) {
       next_try_ = reach / 4;
       std::vector<double> end = moved(point_, 1, step);
       end = moved(end, -mu_, drift);
-      if (const auto ended = settle(std::move(end), pass, room)) return ended;
+      const auto ended =
+          fits ? settle(std::move(end), pass, room) : settle_on_corners(std::move(end), drift);
+      if (ended) return ended;
     }
     follow_path(std::move(step), drift);
     return std::nullopt;
+  }
+
+  /// What a step may still gain on the path.
+  double most_gain(const Newton& pass) const {
+    const double most = on_the_path * 2 * mu_ * outline_.widths;
+    if (mu_ > crowded_mu * outline_.slope) return most;
+    return std::min(most, near_the_path * mu_ * mu_ * pass.gives);
   }
 
   void take(const Newton& pass, std::vector<double> step) {
@@ -241,10 +267,12 @@ class Follower {
       NearRows near = collect_near(problem_, point, reach, most,
                                    before ? &before->position : nullptr, run_.threads, go_on());
       count(near.traffic, near.seconds);
-      if (!near.complete) return stopped_;
+      if (!near.complete) return limits_.stopped();
       if (near.examined) {
-        keep(*before, *near.examined);
-        if (is_enough(*near.examined)) return Ended::converged;
+        const bool enough = is_enough(*near.examined);
+        report(*near.examined);
+        keep(before->position, before->point, enough ? 0 : near.examined->gap);
+        if (enough) return Ended::converged;
       }
       if (near.too_many || round == rounds) break;
       solution_.rows_in_memory = near.row.empty() ? 0 : near.row.back() + std::size_t{1};
@@ -253,33 +281,43 @@ class Follower {
           [this](const Progress&) { return within_limits() ? Control::proceed : Control::finish; },
           {}};
       before = solve_restricted(problem_, std::move(near), inner);
-      if (!before || stopped_) break;
+      if (!before || limits_.stopped()) break;
       point = before->point;
     }
-    return stopped_;
+    return limits_.stopped();
   }
 
-  void keep(const Restricted& restricted, const Certificate& examined) {
-    solution_.best_primal = std::min(solution_.best_primal, examined.primal);
-    progress_.primal = examined.primal;
-    progress_.dual = examined.dual;
-    progress_.relative_gap = examined.relative_gap;
-    progress_.kkt = examined.kkt;
-    if (settled_ && settled_->kkt <= examined.kkt) return;
-    settled_ = examined;
-    solution_.position = restricted.position;
-    if (problem_.constant == StreamedProblem::Constant::free)
-      solution_.bias = restricted.point.back();
+  /// The rows on their corners are too many for the memory, but their variables follow from a
+  /// direction beside the end of the path, which the path has shown already: a few Newton steps
+  /// give its last digits. If they do not, the point is no end and the path is followed further.
+  std::optional<Ended> settle_on_corners(std::vector<double> end, std::vector<double> beside) {
+    const double reach = std::min(options_.stop.kkt / 8, mu_);
+    double before = infinity;
+    for (int round = 0; round < corner_rounds; ++round) {
+      Newton pass = corner_pass(problem_, {end, reach}, beside, run_.threads, go_on());
+      count(pass.traffic, pass.seconds);
+      if (!pass.complete) return limits_.stopped();
+      report(pass);
+      const bool enough = is_enough(pass, reach);
+      keep({end, 0, reach, beside, {}, {}}, end, enough ? 0 : lacks(pass));
+      if (enough) return Ended::converged;
+      const double rest = amiss(pass);
+      // Directions that no row at a corner has would be anything.
+      for (std::size_t j = 0; j < end.size(); ++j) pass.matrix[j * end.size() + j] += mu_;
+      if (!(rest < corner_progress * before) || !factor(pass)) break;
+      before = rest;
+      beside = moved(beside, -1, solved(pass.gradient));
+    }
+    return limits_.stopped();
   }
 
   bool is_enough(const Certificate& examined) const {
     return examined.kkt <= options_.stop.kkt && examined.relative_gap <= options_.stop.relative_gap;
   }
-  /// Where nothing has a corner the variables are what f asks for, and only w - X'beta is amiss: it
-  /// moves f by no more than this.
-  bool is_enough(const Newton& pass) const {
-    const double amiss = std::sqrt(product(pass.gradient, pass.gradient)) * pass.longest;
-    return 2 * amiss <= options_.stop.kkt &&
+  /// Where the variables are what f asks for, or within `reach` of a corner that lets them be
+  /// anything, only w - X'beta is amiss, which moves f.
+  bool is_enough(const Newton& pass, double reach) const {
+    return 2 * (amiss(pass) + reach) <= options_.stop.kkt &&
            relative_gap(pass.primal, pass.dual) <= options_.stop.relative_gap;
   }
 
@@ -296,22 +334,21 @@ class Follower {
   }
 
   bool within_limits() {
-    const double seconds = run_.seconds_before + clock_.seconds();
-    if (seconds >= options_.stop.seconds) stopped_ = Ended::time_limit;
-    if (!stopped_ && run_.observer && seconds - last_report_ >= seconds_between_reports) {
-      last_report_ = seconds;
-      progress_.phase = "train";
-      progress_.seconds = seconds;
-      progress_.size = progress_.active = outline_.rows;
-      progress_.iteration = solution_.iterations;
-      const Control answer = run_.observer(progress_);
-      if (answer == Control::finish) stopped_ = Ended::time_limit;
-      if (answer == Control::cancel) stopped_ = Ended::cancelled;
-    }
-    return !stopped_;
+    progress_.size = progress_.active = outline_.rows;
+    progress_.iteration = solution_.iterations;
+    return limits_.allow(progress_);
+  }
+
+  void report(const Certificate& examined) {
+    solution_.best_primal = std::min(solution_.best_primal, examined.primal);
+    progress_.primal = examined.primal;
+    progress_.dual = examined.dual;
+    progress_.relative_gap = examined.relative_gap;
+    progress_.kkt = examined.kkt;
   }
 
   void report(const Newton& pass) {
+    solution_.best_primal = std::min(solution_.best_primal, pass.primal);
     progress_.primal = pass.primal;
     progress_.dual = pass.dual;
     progress_.relative_gap = relative_gap(pass.primal, pass.dual);
@@ -327,8 +364,7 @@ class Follower {
   const Outline outline_;
   std::size_t working_rows_ = 0, most_rows_ = 0;
   std::vector<double> point_;
-  StreamedPosition best_;        ///< the best on the way, and
-  double best_rest_ = infinity;  ///< what it lacks
+  double best_gap_ = infinity;  ///< of the position in solution_
   double mu_;
   double lowering_ = 0.1;                  ///< the factor of mu
   int passes_here_ = 0, short_steps_ = 0;  ///< at this mu
@@ -336,11 +372,8 @@ class Follower {
   // The step under way, if any: it is judged by the slope along it.
   std::vector<double> base_, step_;
   double slope_ = 0, length_ = 1;
-  std::optional<Certificate> settled_;
-  std::optional<Ended> stopped_;
   StreamedSolution solution_;
-  Stopwatch clock_;
-  double last_report_ = 0;
+  Limits limits_;
   Progress progress_;
 };
 
@@ -351,10 +384,13 @@ std::optional<std::string> refuses(const Block& block) {
   return std::nullopt;
 }
 
+std::size_t streamed_sum_bytes(std::size_t numbers) {
+  const std::size_t doubles = numbers * numbers + 2 * numbers + rows_at_once * (2 * numbers + 24);
+  return (stream_parts + 3) * doubles * sizeof(double);
+}
+
 std::size_t streamed_pass_bytes(const RowFile& rows, std::size_t numbers) {
-  const std::size_t doubles = numbers * numbers + 2 * numbers + rows_at_once * (numbers + 8);
-  return 2 * stream_parts * rows.largest_chunk_bytes() +
-         (stream_parts + 3) * doubles * sizeof(double);
+  return 2 * stream_parts * rows.largest_chunk_bytes() + streamed_sum_bytes(numbers);
 }
 
 std::size_t streamed_row_bytes(std::size_t numbers) { return 2 * numbers * sizeof(double) + 512; }

@@ -21,7 +21,9 @@ namespace maxmargin {
 /// whose Newton matrix 1 + Z'D^-1 Z is that of (10.54-55). One pass sums it up together with both
 /// right-hand sides: the corrector (what is left of the equations) and the predictor (how the path
 /// moves with mu). The last digits come from the rows near their corners, which are few by then:
-/// they are taken into memory and solved for exactly, with all others at their bounds.
+/// they are taken into memory and solved for exactly, with all others at their bounds. Where more
+/// rows stand on their corners than fit, as equal rows may, w is taken from the end of the path and
+/// a direction beside it tells their variables, by further passes.
 ///
 /// Needs losses whose variables have bounds or curvature. An iteration costs m n^2 operations.
 struct StreamedInteriorPoint {
@@ -31,11 +33,13 @@ struct StreamedInteriorPoint {
 };
 
 /// The variables of a solution, which nobody stores: on the path of `mu` at `point`, or at their
-/// bounds for mu = 0, but for the rows within `reach` of a corner, which have values of their own.
+/// bounds for mu = 0, but for those within `reach` of a corner: these follow from `beside`, or have
+/// values of their own.
 struct StreamedPosition {
   std::vector<double> point;
   double mu = 0;
   double reach = -1;
+  std::vector<double> beside;             ///< on the path of 1 that leads here, as in Corners
   std::vector<double> own;                ///< in the order of the rows
   std::vector<std::uint64_t> own_before;  ///< of each chunk: how many come before
 };
@@ -56,7 +60,9 @@ struct StreamedSolution {
 /// Why this solver cannot take a block, or nothing.
 std::optional<std::string> refuses(const Block& block);
 
-/// The memory that a pass takes beside the rows that are kept at the end.
+/// The memory that the sums of a pass take.
+std::size_t streamed_sum_bytes(std::size_t numbers);
+/// That a pass takes beside the rows that are kept at the end.
 std::size_t streamed_pass_bytes(const RowFile& rows, std::size_t numbers);
 /// And what each row takes that is.
 std::size_t streamed_row_bytes(std::size_t numbers);

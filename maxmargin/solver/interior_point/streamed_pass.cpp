@@ -6,6 +6,8 @@
 
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/linalg/blas.hpp"
+#include "maxmargin/linalg/double_rows.hpp"
+#include "maxmargin/solver/interior_point/path_variables.hpp"
 
 namespace maxmargin {
 namespace {
@@ -14,63 +16,103 @@ using Constant = StreamedProblem::Constant;
 
 int as_int(std::size_t n) { return static_cast<int>(n); }
 
+/// Where the pass is: on the path of mu, or at corners with the direction beside them.
+struct Place {
+  std::span<const double> point;
+  double mu = 0;
+  std::span<const double> beside = {};
+  double reach = -1;
+};
+
 /// The sums of one part of the rows, and room to work on some of them.
 struct Part {
   explicit Part(std::size_t numbers)
       : sums(numbers),
         Z(rows_at_once * numbers),
+        scaled(rows_at_once * numbers),
         f(rows_at_once),
+        aside(rows_at_once),
         beta(rows_at_once),
         drift(rows_at_once),
-        give(rows_at_once) {}
+        give(rows_at_once),
+        cornered(2 * rows_at_once),
+        row_of(2 * rows_at_once),
+        sign_of(2 * rows_at_once) {}
   Newton sums;
-  std::vector<double> Z, f, beta, drift, give;
+  std::vector<double> Z, scaled, f, aside, beta, drift, give;
+  PathVariables cornered;           ///< variables with a corner,
+  std::vector<std::size_t> row_of;  ///< the row of each,
+  std::vector<double> sign_of;      ///< and its sign
   double conjugates = 0, values = 0, squares = 0;
+
+  void add(const Block& block, double h, const OnPath& on, std::size_t i) {
+    beta[i] += block.sign * on.t;
+    drift[i] += block.sign * on.drift;
+    give[i] += on.give;
+    conjugates += block.conjugate(-h);
+    values += block.value(on.t);
+  }
 };
 
-/// beta, its derivatives, and the terms of the objectives, at row i of the block in hand.
-void add_row(const StreamedProblem& problem, const RowChunk& chunk, std::size_t row, double mu,
-             std::size_t i, Part& part) {
+/// beta, its derivatives, and the terms of the objectives at the rows in hand.
+void add_rows(const StreamedProblem& problem, const RowChunk& chunk, std::size_t begin,
+              std::size_t count, const Place& place, Part& part) {
+  PathVariables& cornered = part.cornered;
+  std::size_t corners = 0;
   Block block[2];
-  const std::size_t blocks = problem.blocks_of(chunk, row, block);
-  part.beta[i] = part.drift[i] = part.give[i] = 0;
-  double nearest = infinity;
-  for (std::size_t k = 0; k < blocks; ++k) {
-    const double h = block[k].sign * part.f[i];
-    const OnPath on = on_path(block[k], h, mu);
-    part.beta[i] += block[k].sign * on.t;
-    part.drift[i] += block[k].sign * on.drift;
-    part.give[i] += on.give;
-    part.conjugates += block[k].conjugate(-h);
-    part.values += block[k].value(on.t);
-    if (has_corner(block[k])) nearest = std::min(nearest, std::abs(beyond_corner(block[k], h)));
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t blocks = problem.blocks_of(chunk, begin + i, block);
+    part.beta[i] = part.drift[i] = part.give[i] = 0;
+    double nearest = infinity;
+    for (std::size_t k = 0; k < blocks; ++k) {
+      const double sign = block[k].sign, h = sign * part.f[i];
+      if (has_corner(block[k])) nearest = std::min(nearest, std::abs(beyond_corner(block[k], h)));
+      if (!place.beside.empty()) {
+        part.add(block[k], h, at_corner(block[k], h, sign * part.aside[i], place.reach), i);
+      } else if (!has_corner(block[k])) {
+        part.add(block[k], h, on_path(block[k], h, place.mu), i);
+      } else {
+        cornered.h[corners] = h;
+        cornered.linear[corners] = block[k].linear;
+        cornered.lower[corners] = block[k].lower;
+        cornered.upper[corners] = block[k].upper;
+        part.sign_of[corners] = sign;
+        part.row_of[corners++] = i;
+      }
+    }
+    if (nearest < infinity) part.sums.distances.add(nearest);
   }
-  if (nearest < infinity) part.sums.distances.add(nearest);
+  const PathVariables::Sums sums = cornered.find(corners, place.mu);
+  part.values += sums.values;
+  part.conjugates += sums.conjugates;
+  for (std::size_t c = 0; c < corners; ++c) {
+    part.beta[part.row_of[c]] += part.sign_of[c] * cornered.t[c];
+    part.drift[part.row_of[c]] += part.sign_of[c] * cornered.drift[c];
+    part.give[part.row_of[c]] += cornered.give[c];
+  }
 }
 
-void add_chunk(const StreamedProblem& problem, const RowChunk& chunk, std::span<const double> point,
-               double mu, Part& part) {
-  const std::size_t N = point.size();
+void add_chunk(const StreamedProblem& problem, const RowChunk& chunk, const Place& place,
+               Part& part) {
+  const std::size_t N = place.point.size();
+  const double* Z = part.Z.data();
   for (std::size_t begin = 0; begin < chunk.rows; begin += rows_at_once) {
     const std::size_t count = std::min(rows_at_once, chunk.rows - begin);
-    double* Z = part.Z.data();
-    widen(problem, chunk, begin, count, Z);
-    multiply_rows(Z, count, point, part.f.data());
-    for (std::size_t i = 0; i < count; ++i) add_row(problem, chunk, begin + i, mu, i, part);
+    widen(problem, chunk, begin, count, part.Z.data());
+    multiply_rows(Z, count, place.point, part.f.data());
+    if (!place.beside.empty()) multiply_rows(Z, count, place.beside, part.aside.data());
+    add_rows(problem, chunk, begin, count, place, part);
     if (N == 0) continue;
     gather_rows(Z, count, part.beta.data(), part.sums.gradient);
     gather_rows(Z, count, part.drift.data(), part.sums.drift);
+    part.squares = std::max(part.squares, largest_square(Z, N, count));
     for (std::size_t i = 0; i < count; ++i) {
-      const double root = std::sqrt(part.give[i]);
-      double length = 0;
-      for (std::size_t j = 0; j < N; ++j) {
-        length += Z[i * N + j] * Z[i * N + j];
-        Z[i * N + j] *= root;
-      }
-      part.squares = std::max(part.squares, length);
+      part.sums.gives += part.give[i];
+      part.give[i] = std::sqrt(part.give[i]);
     }
-    blas().cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, as_int(N), as_int(count), 1, Z,
-                       as_int(N), 1, part.sums.matrix.data(), as_int(N));
+    const std::size_t kept = scale_rows(Z, N, count, part.give.data(), part.scaled.data());
+    blas().cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, as_int(N), as_int(kept), 1,
+                       part.scaled.data(), as_int(N), 1, part.sums.matrix.data(), as_int(N));
   }
 }
 
@@ -80,7 +122,46 @@ void add_to(Newton& all, const Part& part) {
     all.gradient[j] += part.sums.gradient[j];
     all.drift[j] += part.sums.drift[j];
   }
+  all.gives += part.sums.gives;
   all.distances.add(part.sums.distances);
+}
+
+Newton pass(const StreamedProblem& problem, const Place& place, const Threads& threads,
+            const GoOn& go_on) {
+  const Stopwatch clock;
+  const std::span<const double> point = place.point;
+  const std::size_t N = point.size();
+  std::vector<Part> parts(stream_parts, Part(N));
+  Newton result(N);
+  result.traffic = for_each_chunk(
+      *problem.rows, threads,
+      {[&](std::size_t part, const RowChunk& chunk) {
+         add_chunk(problem, chunk, place, parts[part]);
+       },
+       [&](std::span<const RowChunk>) { return result.complete = !go_on || go_on(); }});
+  double conjugates = 0, values = 0, squares = 0;
+  for (const Part& part : parts) {
+    add_to(result, part);
+    conjugates += part.conjugates;
+    values += part.values;
+    squares = std::max(squares, part.squares);
+  }
+  // So far gradient is Z'beta.
+  double primal = 0, dual = 0;
+  for (std::size_t j = 0; j < N; ++j) {
+    const bool free = problem.constant == Constant::free && j + 1 == N;
+    if (!free) {
+      if (place.beside.empty()) result.matrix[j * N + j] += 1;
+      primal += point[j] * point[j] / 2;
+      dual -= result.gradient[j] * result.gradient[j] / 2;
+    }
+    result.gradient[j] = (free ? 0 : point[j]) - result.gradient[j];
+  }
+  result.primal = primal + conjugates;
+  result.dual = dual - values;
+  result.longest = std::sqrt(squares);
+  result.seconds = clock.seconds();
+  return result;
 }
 
 }  // namespace
@@ -104,6 +185,11 @@ OnPath on_path(const Block& block, double h, double mu) {
   const double inward = (width / near - width / far) * give;  // away from the nearer bound
   return e > 0 ? OnPath{block.upper - near, give, -inward}
                : OnPath{block.lower + near, give, inward};
+}
+
+OnPath at_corner(const Block& block, double h, double aside, double reach) {
+  if (!has_corner(block) || std::abs(beyond_corner(block, h)) > reach) return on_path(block, h, 0);
+  return on_path(block, aside - block.linear, 1);
 }
 
 // The exponent and three digits of a double are an eighth of an octave, or so.
@@ -142,39 +228,12 @@ double Distances::holding(std::size_t count, double most) const {
 
 Newton newton_pass(const StreamedProblem& problem, std::span<const double> point, double mu,
                    const Threads& threads, const GoOn& go_on) {
-  const Stopwatch clock;
-  const std::size_t N = point.size();
-  std::vector<Part> parts(stream_parts, Part(N));
-  Newton result(N);
-  result.traffic = for_each_chunk(
-      *problem.rows, threads,
-      {[&](std::size_t part, const RowChunk& chunk) {
-         add_chunk(problem, chunk, point, mu, parts[part]);
-       },
-       [&](std::span<const RowChunk>) { return result.complete = !go_on || go_on(); }});
-  double conjugates = 0, values = 0, squares = 0;
-  for (const Part& part : parts) {
-    add_to(result, part);
-    conjugates += part.conjugates;
-    values += part.values;
-    squares = std::max(squares, part.squares);
-  }
-  // So far gradient is Z'beta.
-  double primal = 0, dual = 0;
-  for (std::size_t j = 0; j < N; ++j) {
-    const bool free = problem.constant == Constant::free && j + 1 == N;
-    if (!free) {
-      result.matrix[j * N + j] += 1;
-      primal += point[j] * point[j] / 2;
-      dual -= result.gradient[j] * result.gradient[j] / 2;
-    }
-    result.gradient[j] = (free ? 0 : point[j]) - result.gradient[j];
-  }
-  result.primal = primal + conjugates;
-  result.dual = dual - values;
-  result.longest = std::sqrt(squares);
-  result.seconds = clock.seconds();
-  return result;
+  return pass(problem, {point, mu}, threads, go_on);
+}
+
+Newton corner_pass(const StreamedProblem& problem, const Corners& corners,
+                   std::span<const double> beside, const Threads& threads, const GoOn& go_on) {
+  return pass(problem, {corners.point, 0, beside, corners.reach}, threads, go_on);
 }
 
 }  // namespace maxmargin

@@ -26,6 +26,16 @@ struct OnPath {
 };
 OnPath on_path(const Block& block, double h, double mu);
 
+/// The end of the path, where it comes to corners: variables within `reach` of theirs at `point`
+/// are between their bounds, all others at one of them. On the way h differed from the corner by mu
+/// times sign x'beside; that direction is what is left for mu = 0, where h itself tells no more.
+struct Corners {
+  std::span<const double> point;
+  double reach;
+};
+/// At a corner, or not: h at the point, and `aside` = sign x'beside.
+OnPath at_corner(const Block& block, double h, double aside, double reach);
+
 /// Counts distances from corners, in steps of about an eighth of an octave.
 class Distances {
  public:
@@ -43,22 +53,26 @@ class Distances {
   std::array<std::size_t, per_octave * octaves> count_{};
 };
 
-/// What one pass over the rows sums up at a point and a mu.
+/// What one pass over the rows sums up at a point and a mu, or at corners.
 struct Newton {
   explicit Newton(std::size_t numbers)
       : matrix(numbers * numbers, 0.0), gradient(numbers, 0.0), drift(numbers, 0.0) {}
 
-  bool complete = true;          ///< false: the pass was stopped
-  std::vector<double> matrix;    ///< 1 + Z'D^-1 Z, lower triangle by rows
+  bool complete = true;        ///< false: the pass was stopped
+  std::vector<double> matrix;  ///< 1 + Z'D^-1 Z (at corners without the 1), lower triangle by rows
   std::vector<double> gradient;  ///< w - X'beta and what belongs to b
   std::vector<double> drift;     ///< Z' dbeta/dmu
   double primal = 0, dual = 0;   ///< the latter is a bound only where the last of gradient is 0
   double longest = 0;            ///< a row's length
+  double gives = 0;              ///< -dt/dh, summed: how much stands near its corners
   Distances distances;           ///< of rows from their nearest corner
   RowFile::Traffic traffic;
   double seconds = 0;
 };
 Newton newton_pass(const StreamedProblem& problem, std::span<const double> point, double mu,
                    const Threads& threads, const GoOn& go_on);
+/// The same equations where `beside` is what is looked for, and w and b stay; without a drift.
+Newton corner_pass(const StreamedProblem& problem, const Corners& corners,
+                   std::span<const double> beside, const Threads& threads, const GoOn& go_on);
 
 }  // namespace maxmargin

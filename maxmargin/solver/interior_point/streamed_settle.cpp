@@ -68,6 +68,9 @@ void append(NearRows& to, const Found& found, std::size_t columns) {
 std::vector<double> variables_of(const StreamedProblem& problem, const StreamedPosition& position,
                                  const RowChunk& chunk) {
   const std::vector<double> f = decision_values(problem, chunk, position.point);
+  const bool corners = !position.beside.empty();
+  const std::vector<double> aside =
+      corners ? decision_values(problem, chunk, position.beside) : std::vector<double>();
   const double* own = position.own.data();
   if (!position.own.empty()) own += position.own_before[chunk.number];
   std::vector<double> a;
@@ -75,9 +78,13 @@ std::vector<double> variables_of(const StreamedProblem& problem, const StreamedP
   Block block[2];
   for (std::size_t i = 0; i < chunk.rows; ++i) {
     const std::size_t blocks = problem.blocks_of(chunk, i, block);
-    const bool has_own = is_near(block, blocks, f[i], position.reach);
-    for (std::size_t k = 0; k < blocks; ++k)
-      a.push_back(has_own ? *own++ : on_path(block[k], block[k].sign * f[i], position.mu).t);
+    const bool has_own = !corners && is_near(block, blocks, f[i], position.reach);
+    for (std::size_t k = 0; k < blocks; ++k) {
+      const double sign = block[k].sign, h = sign * f[i];
+      a.push_back(corners   ? at_corner(block[k], h, sign * aside[i], position.reach).t
+                  : has_own ? *own++
+                            : on_path(block[k], h, position.mu).t);
+    }
   }
   return a;
 }

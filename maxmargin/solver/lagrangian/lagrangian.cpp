@@ -5,15 +5,14 @@
 #include <memory>
 #include <numeric>
 
-#include "maxmargin/base/clock.hpp"
 #include "maxmargin/solver/equations/active_set.hpp"
 #include "maxmargin/solver/equations/memory.hpp"
 #include "maxmargin/solver/lagrangian/sweep.hpp"
+#include "maxmargin/solver/limits.hpp"
 
 namespace maxmargin {
 namespace {
 
-constexpr double seconds_between_reports = 0.1;
 // Iterations before the first look at how good the answer is; later looks are rarer.
 constexpr std::size_t first_look = 4;
 constexpr double rarer = 1.25;
@@ -25,7 +24,7 @@ constexpr int patience = 40;
 class Iteration {
  public:
   Iteration(const DualQp& qp, const Lagrangian& options, const Run& run)
-      : qp_(qp), options_(options), run_(run) {}
+      : qp_(qp), options_(options), run_(run), limits_(run, options.stop) {}
 
   Solution solve() {
     const auto Z = qp_.K->low_rank(low_rank_columns(*qp_.K));
@@ -33,7 +32,7 @@ class Iteration {
            : make_dense_points(*qp_.K, run_.threads, [this] { return within_limits(); });
     if (!K_) {
       best_.a.assign(qp_.size(), 0.0);
-      return finished(*stopped_);
+      return finished(*limits_.stopped());
     }
     kkt_ = std::make_unique<ReducedKkt>(qp_, *K_);
     sweep_ = Z ? make_low_rank_sweep(qp_, Z, run_.threads) : make_dense_sweep(qp_, *kkt_);
@@ -57,7 +56,7 @@ class Iteration {
       if (!within_limits() || iterations_ + 1 >= options_.stop.iterations) {
         enough();
         ++iterations_;
-        return stopped_.value_or(Ended::iteration_limit);
+        return limits_.stopped().value_or(Ended::iteration_limit);
       }
     }
   }
@@ -88,24 +87,14 @@ class Iteration {
   }
 
   bool within_limits() {
-    const double seconds = run_.seconds_before + clock_.seconds();
-    if (seconds >= options_.stop.seconds) stopped_ = Ended::time_limit;
-    if (!stopped_ && run_.observer && seconds - last_report_ >= seconds_between_reports) {
-      last_report_ = seconds;
-      Progress report;
-      report.phase = "train";
-      report.iteration = iterations_;
-      report.primal = best_primal_;
-      report.dual = best_dual_;
-      report.relative_gap = relative_gap(best_primal_, best_dual_);
-      report.kkt = best_.evaluation.kkt;
-      report.active = report.size = qp_.size();
-      report.seconds = seconds;
-      const Control answer = run_.observer(report);
-      if (answer == Control::finish) stopped_ = Ended::time_limit;
-      if (answer == Control::cancel) stopped_ = Ended::cancelled;
-    }
-    return !stopped_;
+    Progress report;
+    report.iteration = iterations_;
+    report.primal = best_primal_;
+    report.dual = best_dual_;
+    report.relative_gap = relative_gap(best_primal_, best_dual_);
+    report.kkt = best_.evaluation.kkt;
+    report.active = report.size = qp_.size();
+    return limits_.allow(report);
   }
 
   Solution finished(Ended ended) {
@@ -121,7 +110,7 @@ class Iteration {
   const DualQp& qp_;
   const Lagrangian& options_;
   const Run& run_;
-  Stopwatch clock_;
+  Limits limits_;
   std::unique_ptr<PointMatrix> K_;
   std::unique_ptr<ReducedKkt> kkt_;
   std::unique_ptr<Sweep> sweep_;
@@ -130,8 +119,6 @@ class Iteration {
   Settled best_;
   double best_primal_ = infinity, best_dual_ = -infinity;
   int looks_without_progress_ = 0;
-  double last_report_ = 0;
-  std::optional<Ended> stopped_;
   std::size_t iterations_ = 0;
 };
 

@@ -1,0 +1,24 @@
+#include "maxmargin/solver/limits.hpp"
+
+namespace maxmargin {
+namespace {
+
+constexpr double seconds_between_reports = 0.1;
+
+}  // namespace
+
+bool Limits::allow(Progress& progress) {
+  const double seconds = run_.seconds_before + clock_.seconds();
+  if (seconds >= seconds_) stopped_ = Ended::time_limit;
+  if (!stopped_ && run_.observer && seconds - last_report_ >= seconds_between_reports) {
+    last_report_ = seconds;
+    progress.phase = "train";
+    progress.seconds = seconds;
+    const Control answer = run_.observer(progress);
+    if (answer == Control::finish) stopped_ = Ended::time_limit;
+    if (answer == Control::cancel) stopped_ = Ended::cancelled;
+  }
+  return !stopped_;
+}
+
+}  // namespace maxmargin
