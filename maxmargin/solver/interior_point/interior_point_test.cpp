@@ -309,6 +309,35 @@ TEST(InteriorPoint, EndsHonestlyWhereThereIsNoMargin) {
   EXPECT_EQ(solved(qp).ended, Ended::unbounded);
 }
 
+// The rows ask for as much of the variables whatever the kernel values are; the start has to know.
+TEST(InteriorPoint, TheSizeOfTheKernelValuesDoesNotMatter) {
+  constexpr std::size_t points = 40;
+  double first = 0;
+  for (const double size : {1.0, 1e4, 1e8, 1e-8}) {
+    Rng rng(7);
+    const auto K = gaussian(points, rng);
+    std::vector<double> scaled;
+    for (std::size_t i = 0; i < points; ++i)
+      for (std::size_t j = 0; j < points; ++j) scaled.push_back(size * K->at(i, j));
+    DualQp qp;  // nu-SVC, nu = 0.8
+    qp.K = std::make_shared<DenseQuadratic>(points, std::move(scaled));
+    qp.A.assign(2, std::vector<double>(points, 0.0));
+    qp.d = {16, -16};
+    for (std::size_t i = 0; i < points; ++i) {
+      const double y = i % 2 == 0 ? 1 : -1;
+      qp.block.push_back({y, 0, 0, 1, 0});
+      qp.row.push_back(static_cast<Index>(i));
+      qp.A[i % 2][i] = y;
+    }
+    InteriorPoint options = precise();
+    options.stop.kkt *= size;
+    const Certified found = solve(qp, options, Threads(1));
+    EXPECT_EQ(found.solution.ended, Ended::converged) << size;
+    if (first == 0) first = found.certificate.dual;
+    EXPECT_NEAR(found.certificate.dual, size * first, 1e-9 * size * std::abs(first)) << size;
+  }
+}
+
 TEST(InteriorPoint, KeepsToLimitsWithAFeasiblePoint) {
   const DualQp qp = classification(200, 1, 2);
   InteriorPoint options = precise();

@@ -38,7 +38,13 @@ void Path::start() {
   z_.assign(n, 0.0);
   s_.assign(n, 0.0);
   lambda_.assign(qp_.A.size(), 0.0);
-  const double reach = slope / mean;  // about as far as one variable alone would go
+  // About as far as one variable alone would go, and as all of them have to for the equality rows.
+  double reach = slope / mean;
+  for (std::size_t r = 0; r < qp_.A.size(); ++r) {
+    double sum = 0;
+    for (const double weight : qp_.A[r]) sum += std::abs(weight);
+    if (sum > 0) reach = std::max(reach, std::abs(qp_.d[r]) / sum);
+  }
   for (std::size_t v = 0; v < n; ++v) {
     const Block& block = qp_.block[v];
     if (block.lower == block.upper) {
