@@ -217,11 +217,9 @@ std::unique_ptr<Engine> make_whole_engine(const Form& form, const Rows& columns,
 /// Whether most values are negligible, and boxes around columns tell so in float numbers.
 bool leaves_out_far_blocks(const Form& form, const Engine& engine, const Rows& columns,
                            double near_share, const Threads& threads) {
-  constexpr std::size_t most_features = 512;
   constexpr double exact_floats = 1e4;
   const double limit = negligible_from(form);
-  if (near_share > 0.5 || engine.codes() != nullptr || columns.columns > most_features)
-    return false;
+  if (near_share > 0.5 || engine.codes() != nullptr) return false;
   const double largest = extent_of(Summation(form.pairing), columns, threads).largest;
   return largest < exact_floats * std::sqrt(limit);
 }

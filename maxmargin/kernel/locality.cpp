@@ -70,7 +70,7 @@ double negligible_from(const Form& form) {
 
 double near_share(const Form& form, const Rows& rows) {
   const double limit = negligible_from(form);
-  if (std::isinf(limit) || rows.count < 2 * small_group) return 1;
+  if (std::isinf(limit) || rows.count < 2 * small_group || rows.columns > most_features) return 1;
   constexpr std::size_t sample = 64;
   const std::size_t stride = rows.count / sample;
   std::size_t near = 0;
@@ -89,8 +89,7 @@ double near_share(const Form& form, const Rows& rows) {
 
 bool are_mostly_far(const Kernel& kernel, const Rows& rows) {
   const auto* rbf = std::get_if<Rbf>(&kernel);
-  return rbf != nullptr && rows.columns <= most_features &&
-         near_share(rbf->form(), rows) <= 1 - mostly_far;
+  return rbf != nullptr && near_share(rbf->form(), rows) <= 1 - mostly_far;
 }
 
 std::vector<Index> near_together(const Rows& rows, std::vector<Index> which) {

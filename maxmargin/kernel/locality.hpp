@@ -13,7 +13,8 @@ inline constexpr double negligible_value = 1e-24;
 /// Squared distances from which on a kernel's values are negligible; infinite if there is no such.
 double negligible_from(const Form& form);
 
-/// The share of pairs of rows, in a sample, whose kernel value is not negligible.
+/// The share of pairs of rows, in a sample, whose kernel value is not negligible; 1 for so few rows
+/// or so many features that it does not matter.
 double near_share(const Form& form, const Rows& rows);
 
 /// Whether most pairs of rows are far apart for this kernel.
