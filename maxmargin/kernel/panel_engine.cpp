@@ -236,6 +236,7 @@ class PanelEngine final : public Engine {
   /// Writes the prepared rows source(begin) ... source(end - 1) into the panels as these columns.
   template <class Source>
   void place(std::size_t begin, std::size_t end, Source&& source) {
+    if (slots_ == 0) return;  // rows of zeros have no panels
     // So many columns at a time that a line of the panel is written at once.
     constexpr std::size_t at_once = 16;
     for (std::size_t c = begin; c < end;) {
