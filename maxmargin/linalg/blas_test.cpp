@@ -69,7 +69,7 @@ TEST(SimdTargets, AreThoseOfTheProcessor) {
       if ((line + " ").find(" " + flag + " ") == std::string::npos) return false;
     return true;
   };
-  if (line.empty()) GTEST_SKIP() << "the system does not tell";
+  ASSERT_FALSE(line.empty()) << "the system does not tell";
   const std::int64_t targets = hwy::SupportedTargets();
   const std::string avx2 = "avx avx2 fma f16c bmi1 bmi2 abm ";
   const std::string avx512 = avx2 + "avx512f avx512vl avx512dq avx512bw avx512cd ";
