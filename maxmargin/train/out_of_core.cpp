@@ -157,20 +157,12 @@ class Trainer {
 };
 
 Model model_of(const SpilledData& data, const Subproblems& problems, const TrainOptions& options) {
-  Model model;
-  model.outcome = problems.outcome;
-  model.multiclass = problems.multiclass;
-  model.classes = problems.classes;
-  model.numeric_classes = problems.numeric_classes;
-  model.kernel = options.kernel;
+  Model model = model_asked_for(problems, options);
+  model.options.emplace_back("out-of-core", "true");
   model.features = data.features;
   model.feature_names = data.outline.feature_names;
-  model.options = options_of(options);
-  model.options.emplace_back("out-of-core", "true");
-  model.seed = options.seed;
   model.rows = data.rows->rows();
   model.data_hash = data.data_hash;
-  model.program = "maxmargin " MAXMARGIN_VERSION;
   model.support = Features::dense(data.features);
   return model;
 }

@@ -29,6 +29,9 @@ Trained train(const Prepared& prepared, const Subproblems& problems, const Train
 /// What a model remembers of how it was trained.
 std::vector<std::pair<std::string, std::string>> options_of(const TrainOptions& options);
 
+/// What a model says of the task and the options, before anything is known of the data.
+Model model_asked_for(const Subproblems& problems, const TrainOptions& options);
+
 /// The certificate of several machines: their objectives and gaps summed, the worst of the rest.
 void add_to(Certificate& sum, const Certificate& part);
 

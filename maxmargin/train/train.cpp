@@ -200,25 +200,30 @@ Prepared prepare(Dataset data, const TrainOptions& options, const Threads& threa
   return prepared;
 }
 
-namespace {
-
-Model model_without_machines(const Prepared& prepared, const Subproblems& problems,
-                             const TrainOptions& options) {
+Model model_asked_for(const Subproblems& problems, const TrainOptions& options) {
   Model model;
   model.outcome = problems.outcome;
   model.multiclass = problems.multiclass;
   model.classes = problems.classes;
   model.numeric_classes = problems.numeric_classes;
   model.kernel = options.kernel;
-  model.features = prepared.features;
-  model.feature_names = prepared.feature_names;
-  model.scaling = prepared.scaling;
   model.functions = options.functions;
   model.options = options_of(options);
   model.seed = options.seed;
+  model.program = "maxmargin " MAXMARGIN_VERSION;
+  return model;
+}
+
+namespace {
+
+Model model_without_machines(const Prepared& prepared, const Subproblems& problems,
+                             const TrainOptions& options) {
+  Model model = model_asked_for(problems, options);
+  model.features = prepared.features;
+  model.feature_names = prepared.feature_names;
+  model.scaling = prepared.scaling;
   model.rows = prepared.examples.x->count();
   model.data_hash = prepared.data_hash;
-  model.program = "maxmargin " MAXMARGIN_VERSION;
   return model;
 }
 
