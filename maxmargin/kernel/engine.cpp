@@ -315,6 +315,15 @@ void Engine::add_product(const Rows& left, std::span<const Index> which,
   }
 }
 
+void Engine::near_values(const Rows& left, std::span<const Index> which, std::size_t begin,
+                         std::size_t count, const NearValues& body) const {
+  std::vector<float> row(count);
+  for (std::size_t r = 0; r < which.size(); ++r) {
+    block(left, which.subspan(r, 1), begin, count, row.data(), count);
+    body(r, 0, row);
+  }
+}
+
 std::unique_ptr<Engine> Engine::for_block(const Rows&, std::span<const Index>) const {
   return nullptr;
 }

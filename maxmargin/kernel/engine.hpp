@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -41,6 +42,15 @@ class Engine {
   virtual void add_product(const Rows& left, std::span<const Index> which,
                            std::span<const double> coefficients, std::size_t begin,
                            std::size_t count, double* y) const;
+
+  /// The share of values that are not negligible (see locality.hpp), where that is known to be small.
+  virtual double near_share() const { return 1; }
+  /// Neighbouring values of the row at place r of those asked for, from column `begin + c` on.
+  using NearValues = std::function<void(std::size_t r, std::size_t c, std::span<const float>)>;
+  /// Calls body with all values that are not negligible, among others; the columns of a row
+  /// increase.
+  virtual void near_values(const Rows& left, std::span<const Index> which, std::size_t begin,
+                           std::size_t count, const NearValues& body) const;
 
   /// In double throughout, out[r * stride + c]; slower.
   virtual void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,

@@ -51,22 +51,26 @@ class NarrowEngine final : public Engine {
   void add_product(const Rows& left, std::span<const Index> which,
                    std::span<const double> coefficients, std::size_t begin, std::size_t count,
                    double* y) const override {
-    std::vector<float> tile(rows_at_once * width);
-    std::vector<const float*> rows(rows_at_once);
-    for (std::size_t k = 0; k < rows_at_once; ++k) rows[k] = tile.data() + k * width;
     std::vector<double> weights;
-    for (std::size_t first = 0; first < which.size(); first += rows_at_once) {
-      const auto some = which.subspan(first, std::min(rows_at_once, which.size() - first));
-      for_each_near(
-          left, some, begin, count,
-          [&](std::span<const Index> near, std::size_t from, std::size_t here) {
-            engine_->Engine::block(left, chosen(some, near), from, here, tile.data(), width);
-            weights.resize(near.size());
-            for (std::size_t k = 0; k < near.size(); ++k)
-              weights[k] = coefficients[first + near[k]];
-            add_scaled_rows(std::span(rows).first(near.size()), weights, here, y + (from - begin));
-          });
-    }
+    for_each_near_tile(left, which, begin, count,
+                       [&](std::size_t first, std::span<const Index> near, std::size_t from,
+                           std::size_t here, std::span<const float* const> rows) {
+                         weights.resize(near.size());
+                         for (std::size_t k = 0; k < near.size(); ++k)
+                           weights[k] = coefficients[first + near[k]];
+                         add_scaled_rows(rows, weights, here, y + (from - begin));
+                       });
+  }
+
+  double near_share() const override { return near_share_; }
+  void near_values(const Rows& left, std::span<const Index> which, std::size_t begin,
+                   std::size_t count, const NearValues& body) const override {
+    for_each_near_tile(left, which, begin, count,
+                       [&](std::size_t first, std::span<const Index> near, std::size_t from,
+                           std::size_t here, std::span<const float* const> rows) {
+                         for (std::size_t k = 0; k < near.size(); ++k)
+                           body(first + near[k], from - begin, {rows[k], here});
+                       });
   }
 
   void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,
@@ -136,6 +140,25 @@ class NarrowEngine final : public Engine {
       const std::vector<Index> near = boxes_.near_panel(panel, dense.data(), group, limit_);
       if (!near.empty()) body(near, at, here);
       at += here;
+    }
+  }
+
+  /// Calls body(first of some rows, places of near ones from there, first column, columns, values)
+  /// for each such piece.
+  template <class Body>
+  void for_each_near_tile(const Rows& left, std::span<const Index> which, std::size_t begin,
+                          std::size_t count, Body&& body) const {
+    std::vector<float> tile(rows_at_once * width);
+    std::vector<const float*> rows(rows_at_once);
+    for (std::size_t k = 0; k < rows_at_once; ++k) rows[k] = tile.data() + k * width;
+    for (std::size_t first = 0; first < which.size(); first += rows_at_once) {
+      const auto some = which.subspan(first, std::min(rows_at_once, which.size() - first));
+      for_each_near(left, some, begin, count,
+                    [&](std::span<const Index> near, std::size_t from, std::size_t here) {
+                      engine_->Engine::block(left, chosen(some, near), from, here, tile.data(),
+                                             width);
+                      body(first, near, from, here, std::span(rows).first(near.size()));
+                    });
     }
   }
 

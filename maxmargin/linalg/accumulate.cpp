@@ -1,5 +1,7 @@
 #include "maxmargin/linalg/accumulate.hpp"
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 
 #define HWY_DISABLED_TARGETS (HWY_SSE4)
@@ -55,6 +57,58 @@ void add_rows(const float* const* rows, const double* coefficients, std::size_t 
   }
 }
 
+void add_blocks(const BlockRow* rows, const double* coefficients, std::size_t row_count,
+                std::size_t columns, double* y) {
+  for (std::size_t r = 0; r < row_count; ++r) {
+    const BlockRow& row = rows[r];
+    const BlockRow& next = rows[r + 1 < row_count ? r + 1 : r];
+    for (std::size_t k = 0; k < row.blocks.size(); ++k) {
+      // Rows lie anywhere in memory.
+      if (k < next.blocks.size()) hwy::Prefetch(next.values + block_columns * k);
+      const std::size_t begin = block_columns * row.blocks[k];
+      const float* values = row.values + block_columns * k;
+      add_some<1>(&values, coefficients + r, 0, std::min(block_columns, columns - begin),
+                  y + begin);
+    }
+  }
+}
+
+void pick(const BlockRow* rows, std::size_t row_count, const std::uint16_t* members,
+          const std::uint32_t* first, float* const* out) {
+  const hn::CappedTag<float, block_columns> d;
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t r = 0; r < row_count; ++r) {
+    const BlockRow& row = rows[r];
+    if (r + 1 < row_count)
+      for (std::size_t k = 0; k < rows[r + 1].blocks.size(); ++k)
+        if (members[rows[r + 1].blocks[k]] != 0)
+          hwy::Prefetch(rows[r + 1].values + block_columns * k);
+    for (std::size_t k = 0; k < row.blocks.size(); ++k) {
+      std::uint32_t wanted = members[row.blocks[k]];
+      if (wanted == 0) continue;
+      float* to = out[r] + first[row.blocks[k]];
+      for (std::size_t at = 0; at < block_columns; at += lanes, wanted >>= lanes) {
+        const std::uint8_t bits[8] = {static_cast<std::uint8_t>(wanted),
+                                      static_cast<std::uint8_t>(wanted >> 8)};
+        const auto values = hn::LoadU(d, row.values + block_columns * k + at);
+        to += hn::CompressBlendedStore(values, hn::LoadMaskBits(d, bits), d, to);
+      }
+    }
+  }
+}
+
+bool find_above(const float* values, std::size_t count, float least) {
+  const hn::CappedTag<float, 16> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto bound = hn::Set(d, least);
+  std::size_t c = 0;
+  for (; c + lanes <= count; c += lanes)
+    if (!hn::AllFalse(d, hn::Gt(hn::LoadU(d, values + c), bound))) return true;
+  for (; c < count; ++c)
+    if (values[c] > least) return true;
+  return false;
+}
+
 }  // namespace maxmargin::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -62,10 +116,27 @@ HWY_AFTER_NAMESPACE();
 namespace maxmargin {
 
 HWY_EXPORT(add_rows);
+HWY_EXPORT(add_blocks);
+HWY_EXPORT(pick);
+HWY_EXPORT(find_above);
 
 void add_scaled_rows(std::span<const float* const> rows, std::span<const double> coefficients,
                      std::size_t count, double* y) {
   HWY_DYNAMIC_DISPATCH(add_rows)(rows.data(), coefficients.data(), rows.size(), count, y);
+}
+
+void add_scaled_blocks(std::span<const BlockRow> rows, std::span<const double> coefficients,
+                       std::size_t columns, double* y) {
+  HWY_DYNAMIC_DISPATCH(add_blocks)(rows.data(), coefficients.data(), rows.size(), columns, y);
+}
+
+void pick_of_blocks(std::span<const BlockRow> rows, const std::uint16_t* members,
+                    const std::uint32_t* first, float* const* out) {
+  HWY_DYNAMIC_DISPATCH(pick)(rows.data(), rows.size(), members, first, out);
+}
+
+bool any_above(const float* values, std::size_t count, float least) {
+  return HWY_DYNAMIC_DISPATCH(find_above)(values, count, least);
 }
 
 }  // namespace maxmargin

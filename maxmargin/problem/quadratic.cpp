@@ -35,6 +35,17 @@ void Quadratic::add_product(std::span<const Index> which, std::span<const double
   }
 }
 
+void Quadratic::near_values(std::span<const Index> which, std::size_t begin, std::size_t count,
+                            const NearValues& body) const {
+  const Threads alone(1);
+  std::vector<float> row(count);
+  float* const out[] = {row.data()};
+  for (std::size_t r = 0; r < which.size(); ++r) {
+    rows(which.subspan(r, 1), begin, count, out, alone);
+    body(r, begin, row);
+  }
+}
+
 void Quadratic::exact_block(std::span<const Index> which, std::size_t begin, std::size_t count,
                             double* out, std::size_t stride) const {
   const Threads alone(1);

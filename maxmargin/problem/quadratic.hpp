@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -51,6 +52,17 @@ class Quadratic {
   /// nowhere kept.
   virtual void add_product(std::span<const Index> which, std::span<const double> coefficients,
                            std::span<double> y, const Threads& threads) const;
+
+  /// The share of values that are not negligible, where that is known to be small.
+  virtual double near_share() const { return 1; }
+  /// Neighbouring values of the row at place r of those asked for, from column `column` on.
+  using NearValues = std::function<void(std::size_t r, std::size_t column, std::span<const float>)>;
+  /// Calls body with all values in the columns [begin, begin + count) that are not negligible, among
+  /// others; the columns of a row increase. Used by one thread for its own columns.
+  virtual void near_values(std::span<const Index> which, std::size_t begin, std::size_t count,
+                           const NearValues& body) const;
+  /// Whether rows, once computed, are had again almost for nothing.
+  virtual bool keeps_rows() const { return false; }
 
   /// In double throughout, out[r * stride + c] = K(which[r], begin + c) for c < count. One thread
   /// does one block; callers hand blocks to several threads.

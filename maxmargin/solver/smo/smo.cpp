@@ -9,6 +9,7 @@
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/problem/feasible.hpp"
 #include "maxmargin/problem/margin.hpp"
+#include "maxmargin/problem/near_rows.hpp"
 #include "maxmargin/problem/row_cache.hpp"
 #include "maxmargin/solver/smo/active.hpp"
 #include "maxmargin/solver/smo/cascade.hpp"
@@ -448,7 +449,8 @@ class Outer {
   /// run takes. That pays where values are cheap and rows come again and again, not where rows are
   /// expensive and kept.
   bool shrinking_pays() const {
-    return active_.K->value_cost() < cheap_value || cache_.lacks_room_for(largest_set_);
+    return !active_.K->keeps_rows() &&
+           (active_.K->value_cost() < cheap_value || cache_.lacks_room_for(largest_set_));
   }
 
   void shrink(const Active::Levels& levels) {
@@ -561,7 +563,9 @@ Solution solved(const DualQp& qp, const Smo& options, Run run, Start start, doub
 
 std::optional<std::string> refuses(const DualQp& qp, const Smo&) { return sort_rows(qp).refusal; }
 
-Solution run(const DualQp& qp, const Smo& options, const Run& run) {
+Solution run(const DualQp& whole, const Smo& options, const Run& run) {
+  DualQp qp = whole;
+  qp.K = keep_near_rows(qp.K, options.cache_bytes, run.threads);
   if (!run.start.empty() || qp.K->size() < least_cascade)
     return solved(qp, options, run, {run.start, {}});
   const Stopwatch clock;
