@@ -184,10 +184,6 @@ std::optional<std::string> refuses_task(const Task& task) {
     return "it knows the tasks svc and svr only";
   const auto* svc = std::get_if<Svc>(&task);
   if (svc != nullptr && svc->hard_margin) return "it knows no hard margin";
-  const auto* svr = std::get_if<Svr>(&task);
-  if ((svc != nullptr && svc->loss == MarginLoss::huberised_hinge) ||
-      (svr != nullptr && svr->loss == ErrorLoss::huber))
-    return "it does not know the losses huberised-hinge and huber";
   return std::nullopt;
 }
 

@@ -118,7 +118,11 @@ TEST_F(OutOfCoreTest, SeveralClassesThatAreWordsWithWeights) {
 
 TEST_F(OutOfCoreTest, Regression) {
   const std::string path = write(made::regression(600, 5, made::Storage::dense_doubles, 3));
-  expect_equal(path, {}, spilled(path, Outcome::number), linear(Svr{}), threads_);
+  Svr task;
+  expect_equal(path, {}, spilled(path, Outcome::number), linear(task), threads_);
+  task.loss = ErrorLoss::huber;
+  task.sigma = 0.1;
+  expect_equal(path, {}, spilled(path, Outcome::number), linear(task), threads_);
 }
 
 std::string message_of(const std::function<void()>& act) {

@@ -5,6 +5,7 @@
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/problem/evaluate.hpp"
+#include "maxmargin/solver/interior_point/corner_span.hpp"
 #include "maxmargin/solver/interior_point/streamed_pass.hpp"
 #include "maxmargin/solver/interior_point/streamed_settle.hpp"
 #include "maxmargin/solver/limits.hpp"
@@ -37,8 +38,12 @@ constexpr int rounds = 6;
 constexpr int corner_rounds = 40;
 constexpr double corner_progress = 0.7;
 constexpr std::size_t most_passes = 300;
+// So many passes for one mu and it was lowered too fast.
+constexpr int lost_after = 12;
 // So many passes for one mu and the run has stalled.
 constexpr int patience = 60;
+// From here on Newton steps without the path are tried for curved losses with bounds.
+constexpr double curved_mu = 1e-2;
 // From here on the rows near their corners will not become fewer: as many as fit are tried.
 constexpr double small_mu = 1e-6;
 
@@ -58,7 +63,8 @@ std::vector<double> moved(std::span<const double> x, double length, std::span<co
 struct Outline {
   std::size_t rows = 0;
   bool corners = false;
-  double widths = 0;  ///< summed over the blocks with a corner
+  bool barriers = false;
+  double widths = 0;  ///< summed over the blocks with a barrier
   double slope = 0;   ///< mean |linear| of these
 };
 
@@ -74,14 +80,15 @@ Outline outline_of(const StreamedProblem& problem) {
         if (const auto reason = refuses(block[k]))
           throw Error(Fault::usage, "the solver for rows on disk cannot take this loss: " + *reason,
                       "choose another loss, or more memory");
-        if (!has_corner(block[k])) continue;
+        outline.corners = outline.corners || has_corner(block[k]);
+        if (!has_barrier(block[k])) continue;
         outline.widths += block[k].upper - block[k].lower;
         outline.slope += std::abs(block[k].linear);
         ++count;
       }
     }
   });
-  outline.corners = count > 0;
+  outline.barriers = count > 0;
   if (count > 0) outline.slope /= static_cast<double>(count);
   if (!(outline.slope > 0)) outline.slope = 1;
   return outline;
@@ -96,7 +103,7 @@ class Follower {
         factor_(problem.numbers()),
         outline_(outline_of(problem)),
         point_(problem.numbers(), 0.0),
-        mu_(outline_.corners ? first_mu * outline_.slope : 0),
+        mu_(outline_.barriers ? first_mu * outline_.slope : 0),
         limits_(run, options.stop) {
     const std::size_t fit = options.working_bytes / streamed_row_bytes(problem.numbers());
     const std::size_t worth = std::max(
@@ -125,6 +132,10 @@ class Follower {
       report(pass);
       if (!within_limits()) return *limits_.stopped();
       if (solution_.iterations >= options_.stop.iterations) return Ended::iteration_limit;
+      if (is_lost()) {
+        go_back();
+        continue;
+      }
       if (solution_.iterations >= most_passes || passes_here_ + short_steps_ > patience ||
           !factor(pass))
         return Ended::stalled;
@@ -136,7 +147,7 @@ class Follower {
 
   /// The answer is X'beta and not w: what lies between them counts with the gap.
   double lacks(const Newton& pass) const {
-    // Without corners the gap is soon all rounding, and only what is amiss still tells.
+    // Without barriers the gap is soon all rounding, and only what is amiss still tells.
     return std::abs(pass.primal - pass.dual) + std::max(outline_.widths, 1.0) * amiss(pass);
   }
   /// How far f(x) may be from that of X'beta.
@@ -195,8 +206,8 @@ class Follower {
     const double gain = -product(pass.gradient, step);
     if (!std::isfinite(gain)) return Ended::stalled;
     ++passes_here_;
-    if (!outline_.corners) {
-      if (is_enough(pass, 0)) {
+    if (!outline_.barriers) {
+      if (is_enough(pass)) {
         keep(on_path_here(), point_, 0);
         return Ended::converged;
       }
@@ -212,26 +223,38 @@ class Follower {
     // On the path: along it, or to its end.
     const std::vector<double> drift = solved(pass.drift);
     if (mu_ <= last_mu * outline_.slope) return Ended::stalled;
-    const double reach = undecided * mu_;
-    const bool late = mu_ <= small_mu * outline_.slope;
-    const std::size_t room = late ? most_rows_ : working_rows_;
-    const bool fits = pass.distances.within(reach) <= room;
-    if (reach < next_try_ && (fits || late)) {
-      next_try_ = reach / 4;
-      std::vector<double> end = moved(point_, 1, step);
-      end = moved(end, -mu_, drift);
-      const auto ended =
-          fits ? settle(std::move(end), pass, room) : settle_on_corners(std::move(end), drift);
-      if (ended) return ended;
-    }
+    if (const auto ended = settle(pass, moved(point_, 1, step), drift)) return ended;
     follow_path(std::move(step), drift);
     return std::nullopt;
+  }
+
+  /// From a point on the path to its end, if that can be told from here.
+  std::optional<Ended> settle(const Newton& pass, std::vector<double> here,
+                              std::span<const double> drift) {
+    const double reach = undecided * mu_;
+    if (!(reach < next_try_)) return std::nullopt;
+    std::vector<double> end = moved(here, -mu_, drift);
+    if (!outline_.corners) {
+      if (mu_ > curved_mu * outline_.slope) return std::nullopt;
+      next_try_ = reach / 4;
+      return settle_on_curves(std::move(end));
+    }
+    const bool late = mu_ <= small_mu * outline_.slope;
+    const std::size_t room = late ? most_rows_ : working_rows_;
+    // Rows that stand on a corner by chance approach it more slowly: they may or may not be apart.
+    const double apart =
+        late ? pass.distances.gap(mu_, outline_.slope, tries_++ % 2 == 0 ? 1 : 0.5) : 0;
+    const bool fits = pass.distances.within(std::max(reach, apart)) <= room;
+    if (!fits && !late) return std::nullopt;
+    next_try_ = reach / 4;
+    return fits ? settle_in_memory(std::move(end), pass, std::max(reach, apart), room)
+                : settle_on_corners(here, std::move(end), apart);
   }
 
   /// What a step may still gain on the path.
   double most_gain(const Newton& pass) const {
     const double most = on_the_path * 2 * mu_ * outline_.widths;
-    if (mu_ > crowded_mu * outline_.slope) return most;
+    if (mu_ > crowded_mu * outline_.slope && !went_back_) return most;
     return std::min(most, near_the_path * mu_ * mu_ * pass.gives);
   }
 
@@ -245,22 +268,37 @@ class Follower {
 
   void follow_path(std::vector<double> step, std::span<const double> drift) {
     if (passes_here_ <= 1 && short_steps_ == 0)
-      lowering_ = std::max(least_factor, lowering_ * lowering_);
+      lowering_ = std::max(least_factor_, lowering_ * lowering_);
     else if (passes_here_ > 2 || short_steps_ > 0)
       lowering_ = std::min(most_factor, std::sqrt(lowering_));
     passes_here_ = short_steps_ = 0;
     const double mu = mu_ * lowering_;
     point_ = moved(point_, 1, step);
+    left_ = point_;
     point_ = moved(point_, mu - mu_, drift);
     mu_ = mu;
     step_.clear();
   }
 
+  /// The path was left for a mu where it is not found again.
+  bool is_lost() const {
+    return passes_here_ + short_steps_ > lost_after && !left_.empty() && lowering_ < most_factor;
+  }
+  void go_back() {
+    point_ = std::move(left_);
+    left_.clear();
+    mu_ /= lowering_;
+    lowering_ = least_factor_ = std::min(most_factor, std::sqrt(lowering_));
+    passes_here_ = short_steps_ = 0;
+    went_back_ = true;
+    step_.clear();
+  }
+
   /// Rows far from their corners stay at their bounds, the others are solved for in memory, and a
   /// pass tells whether that was right; if not, again from there.
-  std::optional<Ended> settle(std::vector<double> point, const Newton& pass, std::size_t room) {
-    const double reach =
-        std::max(undecided * mu_, pass.distances.holding(room, 64 * undecided * mu_));
+  std::optional<Ended> settle_in_memory(std::vector<double> point, const Newton& pass, double least,
+                                        std::size_t room) {
+    const double reach = std::max(least, pass.distances.holding(room, 64 * undecided * mu_));
     const auto most = static_cast<std::size_t>(slack * static_cast<double>(room));
     std::optional<Restricted> before;
     for (int round = 0; round <= rounds; ++round) {
@@ -289,24 +327,68 @@ class Follower {
 
   /// The rows on their corners are too many for the memory, but their variables follow from a
   /// direction beside the end of the path, which the path has shown already: a few Newton steps
-  /// give its last digits. If they do not, the point is no end and the path is followed further.
-  std::optional<Ended> settle_on_corners(std::vector<double> end, std::vector<double> beside) {
-    const double reach = std::min(options_.stop.kkt / 8, mu_);
+  /// give its last digits. The end itself is moved to where these rows are exactly on their
+  /// corners, and then only along what they do not see. If that does not settle, these were not the
+  /// rows and the path is followed further.
+  std::optional<Ended> settle_on_corners(const std::vector<double>& here, std::vector<double> end,
+                                         double apart) {
+    const Newton fit = corner_fit_pass(problem_, {here, apart, end}, run_.threads, go_on());
+    count(fit.traffic, fit.seconds);
+    if (!fit.complete) return limits_.stopped();
+    const CornerSpan span(fit.matrix, end.size());
+    end = moved(end, 1, span.fit(fit.gradient));
+    std::vector<double> beside(end.size());
+    for (std::size_t j = 0; j < end.size(); ++j) beside[j] = (here[j] - end[j]) / mu_;
+    beside = moved(beside, -1, span.unseen(beside));
     double before = infinity;
     for (int round = 0; round < corner_rounds; ++round) {
-      Newton pass = corner_pass(problem_, {end, reach}, beside, run_.threads, go_on());
+      Newton pass = corner_pass(problem_, {here, apart, end}, beside, run_.threads, go_on());
       count(pass.traffic, pass.seconds);
       if (!pass.complete) return limits_.stopped();
       report(pass);
-      const bool enough = is_enough(pass, reach);
-      keep({end, 0, reach, beside, {}, {}}, end, enough ? 0 : lacks(pass));
+      const bool enough = is_enough(pass);
+      keep({here, 0, apart, beside, {}, {}}, end, enough ? 0 : lacks(pass));
       if (enough) return Ended::converged;
       const double rest = amiss(pass);
-      // Directions that no row at a corner has would be anything.
-      for (std::size_t j = 0; j < end.size(); ++j) pass.matrix[j * end.size() + j] += mu_;
+      if (!(rest < corner_progress * before) || pass.off_corners > apart) break;
+      before = rest;
+      const std::vector<double> unseen = span.unseen(pass.gradient);
+      end = moved(end, -1, without_seen(span, unseen));
+      pass.gradient = moved(pass.gradient, -1, unseen);
+      span.complete(pass.matrix);
+      if (!factor(pass)) break;
+      beside = moved(beside, -1, solved(pass.gradient));
+    }
+    return limits_.stopped();
+  }
+
+  /// The move of w and b among what rows on corners do not see that changes w - X'beta by `unseen`.
+  std::vector<double> without_seen(const CornerSpan& span, std::vector<double> unseen) const {
+    if (problem_.constant != StreamedProblem::Constant::free) return unseen;
+    // b stands in no such equation of its own.
+    std::vector<double> constant(unseen.size(), 0.0);
+    constant.back() = 1;
+    constant = span.unseen(constant);
+    const double rest = 1 - constant.back();
+    return rest > 1e-12 ? moved(unseen, unseen.back() / rest, constant) : unseen;
+  }
+
+  /// Losses that are curved between two bounds: near its end the path is no longer needed, as
+  /// Newton steps find the rows on each piece.
+  std::optional<Ended> settle_on_curves(std::vector<double> end) {
+    double before = infinity;
+    for (int round = 0; round < corner_rounds; ++round) {
+      const Newton pass = newton_pass(problem_, end, 0, run_.threads, go_on());
+      count(pass.traffic, pass.seconds);
+      if (!pass.complete) return limits_.stopped();
+      report(pass);
+      const bool enough = is_enough(pass);
+      keep({end, 0, -1, {}, {}, {}}, end, enough ? 0 : lacks(pass));
+      if (enough) return Ended::converged;
+      const double rest = amiss(pass);
       if (!(rest < corner_progress * before) || !factor(pass)) break;
       before = rest;
-      beside = moved(beside, -1, solved(pass.gradient));
+      end = moved(end, -1, solved(pass.gradient));
     }
     return limits_.stopped();
   }
@@ -314,10 +396,10 @@ class Follower {
   bool is_enough(const Certificate& examined) const {
     return examined.kkt <= options_.stop.kkt && examined.relative_gap <= options_.stop.relative_gap;
   }
-  /// Where the variables are what f asks for, or within `reach` of a corner that lets them be
-  /// anything, only w - X'beta is amiss, which moves f.
-  bool is_enough(const Newton& pass, double reach) const {
-    return 2 * (amiss(pass) + reach) <= options_.stop.kkt &&
+  /// Where the variables are what f asks for, but for what corners would have it otherwise, only
+  /// w - X'beta is amiss, which moves f.
+  bool is_enough(const Newton& pass) const {
+    return 2 * (amiss(pass) + pass.off_corners) <= options_.stop.kkt &&
            relative_gap(pass.primal, pass.dual) <= options_.stop.relative_gap;
   }
 
@@ -367,7 +449,11 @@ class Follower {
   double best_gap_ = infinity;  ///< of the position in solution_
   double mu_;
   double lowering_ = 0.1;                  ///< the factor of mu
+  double least_factor_ = least_factor;     ///< that it may have
+  std::vector<double> left_;               ///< the point on the path before this mu
+  bool went_back_ = false;                 ///< once at least: the path has to be reached nearer
   int passes_here_ = 0, short_steps_ = 0;  ///< at this mu
+  int tries_ = 0;
   double next_try_ = infinity;  ///< the reach below which rows are taken into memory again
   // The step under way, if any: it is judged by the slope along it.
   std::vector<double> base_, step_;

@@ -16,12 +16,16 @@ using Constant = StreamedProblem::Constant;
 
 int as_int(std::size_t n) { return static_cast<int>(n); }
 
-/// Where the pass is: on the path of mu, or at corners with the direction beside them.
+/// Where the pass is: on the path of mu, or at corners with the direction beside them, if it is
+/// known.
 struct Place {
+  enum class At { path, corners, corners_to_fit };
+  At at;
   std::span<const double> point;
   double mu = 0;
-  std::span<const double> beside = {};
+  std::span<const double> on_path = {};
   double reach = -1;
+  std::span<const double> beside = {};
 };
 
 /// The sums of one part of the rows, and room to work on some of them.
@@ -31,6 +35,7 @@ struct Part {
         Z(rows_at_once * numbers),
         scaled(rows_at_once * numbers),
         f(rows_at_once),
+        f_on_path(rows_at_once),
         aside(rows_at_once),
         beta(rows_at_once),
         drift(rows_at_once),
@@ -39,7 +44,7 @@ struct Part {
         row_of(2 * rows_at_once),
         sign_of(2 * rows_at_once) {}
   Newton sums;
-  std::vector<double> Z, scaled, f, aside, beta, drift, give;
+  std::vector<double> Z, scaled, f, f_on_path, aside, beta, drift, give;
   PathVariables cornered;           ///< variables with a corner,
   std::vector<std::size_t> row_of;  ///< the row of each,
   std::vector<double> sign_of;      ///< and its sign
@@ -51,6 +56,25 @@ struct Part {
     give[i] += on.give;
     conjugates += block.conjugate(-h);
     values += block.value(on.t);
+  }
+
+  void add_to_fit(const Block& block, double h, std::size_t i) {
+    beta[i] += block.sign * beyond_corner(block, h);
+    give[i] += 1;
+  }
+
+  void add_at_corners(const Place& place, const Block& block, double h, std::size_t i) {
+    const double h_on_path = block.sign * f_on_path[i];
+    const double side = beyond_corner(block, h_on_path), here = beyond_corner(block, h);
+    const bool on_corner = std::abs(side) <= place.reach;
+    if (place.at == Place::At::corners_to_fit) {
+      if (on_corner && has_corner(block) && block.lower < block.upper) add_to_fit(block, h, i);
+      return;
+    }
+    add(block, h, at_corner(block, h_on_path, block.sign * aside[i], place.reach), i);
+    sums.off_corners = std::max(sums.off_corners, on_corner  ? std::abs(here)
+                                                  : side > 0 ? -here
+                                                             : here);
   }
 };
 
@@ -67,8 +91,8 @@ void add_rows(const StreamedProblem& problem, const RowChunk& chunk, std::size_t
     for (std::size_t k = 0; k < blocks; ++k) {
       const double sign = block[k].sign, h = sign * part.f[i];
       if (has_corner(block[k])) nearest = std::min(nearest, std::abs(beyond_corner(block[k], h)));
-      if (!place.beside.empty()) {
-        part.add(block[k], h, at_corner(block[k], h, sign * part.aside[i], place.reach), i);
+      if (place.at != Place::At::path) {
+        part.add_at_corners(place, block[k], h, i);
       } else if (!has_corner(block[k])) {
         part.add(block[k], h, on_path(block[k], h, place.mu), i);
       } else {
@@ -100,7 +124,8 @@ void add_chunk(const StreamedProblem& problem, const RowChunk& chunk, const Plac
     const std::size_t count = std::min(rows_at_once, chunk.rows - begin);
     widen(problem, chunk, begin, count, part.Z.data());
     multiply_rows(Z, count, place.point, part.f.data());
-    if (!place.beside.empty()) multiply_rows(Z, count, place.beside, part.aside.data());
+    if (place.at != Place::At::path) multiply_rows(Z, count, place.on_path, part.f_on_path.data());
+    if (place.at == Place::At::corners) multiply_rows(Z, count, place.beside, part.aside.data());
     add_rows(problem, chunk, begin, count, place, part);
     if (N == 0) continue;
     gather_rows(Z, count, part.beta.data(), part.sums.gradient);
@@ -123,6 +148,7 @@ void add_to(Newton& all, const Part& part) {
     all.drift[j] += part.sums.drift[j];
   }
   all.gives += part.sums.gives;
+  all.off_corners = std::max(all.off_corners, part.sums.off_corners);
   all.distances.add(part.sums.distances);
 }
 
@@ -146,12 +172,14 @@ Newton pass(const StreamedProblem& problem, const Place& place, const Threads& t
     values += part.values;
     squares = std::max(squares, part.squares);
   }
+  result.seconds = clock.seconds();
+  if (place.at == Place::At::corners_to_fit) return result;
   // So far gradient is Z'beta.
   double primal = 0, dual = 0;
   for (std::size_t j = 0; j < N; ++j) {
     const bool free = problem.constant == Constant::free && j + 1 == N;
     if (!free) {
-      if (place.beside.empty()) result.matrix[j * N + j] += 1;
+      if (place.at == Place::At::path) result.matrix[j * N + j] += 1;
       primal += point[j] * point[j] / 2;
       dual -= result.gradient[j] * result.gradient[j] / 2;
     }
@@ -160,24 +188,17 @@ Newton pass(const StreamedProblem& problem, const Place& place, const Threads& t
   result.primal = primal + conjugates;
   result.dual = dual - values;
   result.longest = std::sqrt(squares);
-  result.seconds = clock.seconds();
   return result;
 }
 
-}  // namespace
+// Bisections alone would take 53 for the last digit.
+constexpr int most_root_steps = 60;
 
-OnPath on_path(const Block& block, double h, double mu) {
-  if (block.lower == block.upper) return {block.lower, 0, 0};
-  if (!has_corner(block)) {
-    const double t = block.argmax(-h);
-    const bool inside = block.lower < t && t < block.upper;
-    return {t, inside ? 1 / block.bend(t) : 0, 0};
-  }
-  if (mu == 0) return {block.argmax(-h), 0, 0};
-  // e + w/g - w/r = 0 for the distances g and r of t from its bounds, g + r = W: a quadratic
-  // equation whose roots are taken without cancellation.
+/// Without curvature: e + w/g - w/r = 0 for the distances g and r of t from its bounds, g + r = W,
+/// a quadratic equation whose roots are taken without cancellation.
+OnPath between(const Block& block, double e, double mu) {
   const double width = block.upper - block.lower, half = width / 2, weight = mu * width;
-  const double e = beyond_corner(block, h), pull = std::abs(e) * half;
+  const double pull = std::abs(e) * half;
   const double root = std::sqrt(weight * weight + pull * pull);
   const double near = half * (weight + weight * weight / (root + pull)) / (weight + root);
   const double far = width - near;
@@ -185,6 +206,34 @@ OnPath on_path(const Block& block, double h, double mu) {
   const double inward = (width / near - width / far) * give;  // away from the nearer bound
   return e > 0 ? OnPath{block.upper - near, give, -inward}
                : OnPath{block.lower + near, give, inward};
+}
+
+}  // namespace
+
+OnPath on_path(const Block& block, double h, double mu) {
+  if (block.lower == block.upper) return {block.lower, 0, 0};
+  if (!has_barrier(block) || mu == 0) {
+    const double t = block.argmax(-h);
+    const bool bent = !has_corner(block) && block.lower < t && t < block.upper;
+    return {t, bent ? 1 / block.bend(t) : 0, 0};
+  }
+  const double slope = h + block.linear;
+  if (block.curvature == 0) return between(block, -slope, mu);
+  // t = between(-slope - curvature t), where the right side falls: one root, by Newton's steps that
+  // do not leave what is known to contain it.
+  double low = block.lower, high = block.upper, t = block.argmax(-h);
+  for (int step = 0; step < most_root_steps; ++step) {
+    const OnPath on = between(block, -slope - block.curvature * t, mu);
+    const double rest = t - on.t;
+    (rest > 0 ? high : low) = t;
+    const double next = t - rest / (1 + block.curvature * on.give);
+    if (std::abs(next - t) <= 1e-16 * (high - low) || next == t) break;
+    t = low < next && next < high ? next : low + (high - low) / 2;
+  }
+  const OnPath on = between(block, -slope - block.curvature * t, mu);
+  const double stiff = block.curvature * on.give, shared = 1 / (1 + stiff);
+  // Of the two, the one that multiplies the other's rounding is left.
+  return {stiff > 1 ? t : on.t, on.give * shared, on.drift * shared};
 }
 
 OnPath at_corner(const Block& block, double h, double aside, double reach) {
@@ -226,14 +275,45 @@ double Distances::holding(std::size_t count, double most) const {
   return std::min(distance, most);
 }
 
+double Distances::gap(double from, double to, double share) const {
+  const std::size_t last = step_of(to);
+  // Calls with where each empty stretch begins and how long it is, until that says true.
+  const auto each = [&](const auto& use) {
+    std::size_t begin = step_of(from);
+    for (std::size_t k = begin + 1; k <= last; ++k) {
+      if (count_[k] == 0 && k < last) continue;
+      if (use(begin, k - 1 - begin)) return;
+      begin = k;
+    }
+  };
+  std::size_t widest = 0;
+  double place = from;
+  each([&](std::size_t, std::size_t width) {
+    widest = std::max(widest, width);
+    return false;
+  });
+  each([&](std::size_t begin, std::size_t width) {
+    place = end_of(begin + width / 2);
+    return static_cast<double>(width) >= share * static_cast<double>(widest);
+  });
+  return place;
+}
+
 Newton newton_pass(const StreamedProblem& problem, std::span<const double> point, double mu,
                    const Threads& threads, const GoOn& go_on) {
-  return pass(problem, {point, mu}, threads, go_on);
+  return pass(problem, {Place::At::path, point, mu}, threads, go_on);
 }
 
 Newton corner_pass(const StreamedProblem& problem, const Corners& corners,
                    std::span<const double> beside, const Threads& threads, const GoOn& go_on) {
-  return pass(problem, {corners.point, 0, beside, corners.reach}, threads, go_on);
+  return pass(problem, {Place::At::corners, corners.end, 0, corners.on_path, corners.reach, beside},
+              threads, go_on);
+}
+
+Newton corner_fit_pass(const StreamedProblem& problem, const Corners& corners,
+                       const Threads& threads, const GoOn& go_on) {
+  return pass(problem, {Place::At::corners_to_fit, corners.end, 0, corners.on_path, corners.reach},
+              threads, go_on);
 }
 
 }  // namespace maxmargin

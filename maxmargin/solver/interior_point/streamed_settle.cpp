@@ -14,6 +14,9 @@ namespace {
 
 using Constant = StreamedProblem::Constant;
 
+// Of sums over the rows at their bounds.
+constexpr double rounding = 1e-13;
+
 bool is_near(const Block* block, std::size_t blocks, double f, double reach) {
   for (std::size_t k = 0; k < blocks; ++k)
     if (has_corner(block[k]) && std::abs(beyond_corner(block[k], block[k].sign * f)) <= reach)
@@ -27,6 +30,7 @@ struct Found {
   std::vector<Index> row;  ///< of each variable, among those found here
   std::vector<Block> block;
   std::size_t rows = 0;
+  double fixed_size = 0;
 };
 
 void look_through(const StreamedProblem& problem, const RowChunk& chunk, std::span<const double> f,
@@ -49,6 +53,7 @@ void look_through(const StreamedProblem& problem, const RowChunk& chunk, std::sp
       }
       for (std::size_t k = 0; k < blocks; ++k)
         beta[i] += block[k].sign * on_path(block[k], block[k].sign * value, 0).t;
+      found.fixed_size += std::abs(beta[i]);
     }
     gather_rows(Z.data(), count, beta.data(), fixed);
   }
@@ -116,6 +121,7 @@ NearRows collect_near(const StreamedProblem& problem, std::span<const double> po
                         for (std::size_t k = 0; k < chunks.size(); ++k) {
                           result.position.own_before[chunks[k].number] = result.block.size();
                           rows += found[k].rows;
+                          result.fixed_size += found[k].fixed_size;
                           result.too_many = result.too_many || rows > most;
                           if (!result.too_many) append(result, found[k], columns);
                         }
@@ -142,7 +148,8 @@ std::optional<Restricted> solve_restricted(const StreamedProblem& problem, NearR
     outside = result.point.back();
     result.point.back() = result.position.point.back();
   }
-  if (near.block.empty()) return free && outside != 0 ? std::nullopt : std::optional(result);
+  const double nothing = rounding * near.fixed_size;
+  if (near.block.empty()) return std::abs(outside) > nothing ? std::nullopt : std::optional(result);
 
   const std::size_t points = near.row.back() + 1;
   const auto Z = std::make_shared<const LowRank>(points, columns, std::move(near.Z));
@@ -160,7 +167,8 @@ std::optional<Restricted> solve_restricted(const StreamedProblem& problem, NearR
     most += std::max(block.sign * block.lower, block.sign * block.upper);
   }
   if (free) {
-    if (-outside < least || -outside > most) return std::nullopt;
+    if (-outside < least - nothing || -outside > most + nothing) return std::nullopt;
+    outside = -std::clamp(-outside, least, most);
     auto& row = qp.A.emplace_back(qp.size());
     for (std::size_t v = 0; v < qp.size(); ++v) row[v] = qp.block[v].sign;
     qp.d = {-outside};

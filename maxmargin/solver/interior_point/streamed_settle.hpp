@@ -16,6 +16,7 @@ struct NearRows {
   std::vector<Index> row;     ///< of each variable
   std::vector<Block> block;
   std::vector<double> fixed;  ///< Z'beta of the others
+  double fixed_size = 0;      ///< their |beta|, summed
   /// How good `before` is, where there was one.
   std::optional<Certificate> examined;
   RowFile::Traffic traffic;
