@@ -27,6 +27,7 @@ constexpr std::size_t sample_stride = 1;
 enum class Shape {
   dense,
   decimals,
+  counts,
   sparse,
   binary,
   pixels,
@@ -37,9 +38,9 @@ enum class Shape {
   far,
   with_empty_rows
 };
-constexpr Shape shapes[] = {Shape::dense,  Shape::decimals, Shape::sparse,         Shape::binary,
-                            Shape::pixels, Shape::photos,   Shape::medium,         Shape::wide,
-                            Shape::widest, Shape::far,      Shape::with_empty_rows};
+constexpr Shape shapes[] = {Shape::dense,  Shape::decimals, Shape::counts, Shape::sparse,
+                            Shape::binary, Shape::pixels,   Shape::photos, Shape::medium,
+                            Shape::wide,   Shape::widest,   Shape::far,    Shape::with_empty_rows};
 
 /// Random rows of a shape; all values are 0 or more, so that every kernel takes them.
 Features made(Shape shape, std::size_t rows, std::uint64_t seed) {
@@ -51,8 +52,10 @@ Features made(Shape shape, std::size_t rows, std::uint64_t seed) {
                               : shape == Shape::photos   ? 400
                               : shape == Shape::medium   ? 300
                               : shape == Shape::decimals ? 61
+                              : shape == Shape::counts   ? 61
                                                          : 37;
-  const double density = shape == Shape::dense || shape == Shape::far || shape == Shape::decimals
+  const double density = shape == Shape::dense || shape == Shape::far || shape == Shape::decimals ||
+                                 shape == Shape::counts
                              ? 1
                          : shape == Shape::wide   ? 0.002
                          : shape == Shape::widest ? 0.002
@@ -79,6 +82,9 @@ Features made(Shape shape, std::size_t rows, std::uint64_t seed) {
           break;
         case Shape::decimals:
           value.push_back(static_cast<double>(rng.below(1001)) / 1000);
+          break;
+        case Shape::counts:
+          value.push_back(static_cast<double>(rng.below(61)));
           break;
         case Shape::far:
           value.push_back(1000 + rng.uniform());
@@ -134,8 +140,11 @@ void expect_plain_values() {
     std::iota(which.begin(), which.end(), 0);
     for (const Kernel& kernel : kernels(shape == Shape::wide     ? 60
                                         : shape == Shape::widest ? 800
+                                        : shape == Shape::counts ? 4e4
                                                                  : 37,
-                                        shape == Shape::far ? 37e6 : 37)) {
+                                        shape == Shape::far      ? 37e6
+                                        : shape == Shape::counts ? 6e4
+                                                                 : 37)) {
       const auto engine = make_engine(kernel, columns);
       const std::size_t begin = 5, count = columns.count() - 9;
       std::vector<float> out(which.size() * count);

@@ -31,8 +31,9 @@ HWY_INLINE auto combine(D d, const std::int32_t* sums, std::int32_t factor, std:
   const hn::RebindToSigned<D> di;
   const auto bases = hn::Add(hn::LoadU(di, base), hn::Set(di, row_base));
   const auto sum = hn::Add(hn::Mul(hn::LoadU(di, sums), hn::Set(di, factor)), bases);
-  const auto low = hn::And(sum, hn::Set(di, 4095));
-  return {hn::ConvertTo(d, hn::Sub(sum, low)), hn::ConvertTo(d, low)};
+  // What is left over is as small as the rounding of a float: the exponent's fraction holds it.
+  const auto high = hn::ConvertTo(d, sum);
+  return {high, hn::ConvertTo(d, hn::Sub(sum, hn::ConvertTo(di, high)))};
 }
 
 template <class D>
