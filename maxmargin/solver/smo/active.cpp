@@ -17,6 +17,9 @@ constexpr std::size_t variables_per_task = 8192;
 // To find the worst few of many without sorting them all, every so many are looked at first.
 constexpr std::size_t sample_stride = 17;  // odd: variables come in pairs, too
 
+// With several pair rows, the share of a working set that makes pairs is no less than one in this.
+constexpr std::size_t least_pairs = 16;
+
 /// A variable that violates: by how much, and a number that breaks ties. Ties are many at the start
 /// of a run; spread over the data they make a better first set than neighbours.
 struct Candidate {
@@ -75,6 +78,52 @@ std::vector<Candidate> worst_of(const Side& side, std::span<const Index> id, std
     all.resize(count);
   }
   std::sort(all.begin(), all.end());
+  return all;
+}
+
+/// Variables that want to grow and that want to fall.
+struct Ends {
+  std::vector<Candidate> up, down;
+
+  /// Half of each; where one side has few the other takes their places.
+  void halve(std::size_t count) {
+    const std::size_t most_up = std::max(count / 2, count - std::min(count, down.size()));
+    up.resize(std::min(up.size(), most_up));
+    down.resize(std::min(down.size(), count - up.size()));
+  }
+
+  /// How many pairs of one row they make.
+  std::size_t pairs(std::span<const Index> row, std::size_t rows) const {
+    std::vector<std::size_t> ups(rows, 0), downs(rows, 0);
+    for (const Candidate& each : up) ++ups[row[each.v]];
+    for (const Candidate& each : down) ++downs[row[each.v]];
+    std::size_t sum = 0;
+    for (std::size_t r = 0; r < rows; ++r) sum += std::min(ups[r], downs[r]);
+    return sum;
+  }
+};
+
+/// The worst of every row on its own, where the worst of all are growing ones of one row and
+/// falling ones of another, which make no pair.
+Ends ends_by_row(std::span<const double> growing, std::span<const double> falling,
+                 std::span<const Index> row, std::size_t rows, std::span<const Index> id,
+                 std::size_t count, const Threads& threads) {
+  Ends all;
+  std::vector<double> up(row.size()), down(row.size());
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t v = 0; v < row.size(); ++v) {
+      up[v] = row[v] == r ? growing[v] : -infinity;
+      down[v] = row[v] == r ? falling[v] : infinity;
+    }
+    const std::size_t share = std::max<std::size_t>(2, count / rows);
+    Ends mine{worst_of({up, 0, 1}, id, share, threads),
+              worst_of({down, 0, -1}, id, share, threads)};
+    mine.halve(share);
+    all.up.insert(all.up.end(), mine.up.begin(), mine.up.end());
+    all.down.insert(all.down.end(), mine.down.begin(), mine.down.end());
+  }
+  std::sort(all.up.begin(), all.up.end());
+  std::sort(all.down.begin(), all.down.end());
   return all;
 }
 
@@ -176,13 +225,12 @@ std::vector<Index> Active::violators(std::size_t count, const Levels& levels,
       falling_[v] -= levels.row[row[v]].highest;
     }
   }
-  std::vector<Candidate> up = worst_of({growing_, range.lowest, 1}, id, count, threads);
-  std::vector<Candidate> down = worst_of({falling_, range.highest, -1}, id, count, threads);
-  // Half of each; where one side has few the other takes their places.
-  const std::size_t half = count / 2;
-  const std::size_t most_up = std::max(half, count - std::min(count, down.size()));
-  up.resize(std::min(up.size(), most_up));
-  down.resize(std::min(down.size(), count - up.size()));
+  Ends ends{worst_of({growing_, range.lowest, 1}, id, count, threads),
+            worst_of({falling_, range.highest, -1}, id, count, threads)};
+  ends.halve(count);
+  if (rows_ > 1 && ends.pairs(row, rows_) * least_pairs < count)
+    ends = ends_by_row(growing_, falling_, row, rows_, id, count, threads);
+  const auto& [up, down] = ends;
 
   std::vector<Index> chosen;
   for (std::size_t k = 0; k < std::max(up.size(), down.size()); ++k) {

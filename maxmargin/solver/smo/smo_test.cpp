@@ -119,5 +119,29 @@ TEST(Smo, SaysWhatItCannotTake) {
   EXPECT_TRUE(refuses(qp, Smo{}).has_value());
 }
 
+// The worst violators of all are growing ones of the first row and falling ones of the second,
+// which make no pair.
+TEST(Smo, EveryRowHasPairsInTheWorkingSet) {
+  constexpr std::size_t each = 400;
+  std::vector<double> values;
+  DualQp qp;
+  qp.A.assign(2, std::vector<double>(2 * each, 0.0));
+  for (std::size_t i = 0; i < 2 * each; ++i) {
+    values.push_back(100.0 * static_cast<double>(i));  // far from each other: K is the identity
+    qp.row.push_back(static_cast<Index>(i));
+    qp.block.push_back({1, 0, 0, 1, 0});
+    qp.A[i / each][i] = 1;
+  }
+  qp.block[0].linear = 0.5;
+  qp.block[2 * each - 1].linear = -0.5;
+  qp.K =
+      make_kernel_quadratic(Rbf{1.0}, std::make_shared<const Features>(Features::dense(1, values)));
+  qp.d = {each / 2, each / 2};
+  const Certified found = solved(qp, Smo{});
+  EXPECT_EQ(found.solution.ended, Ended::converged);
+  EXPECT_NEAR(found.solution.a[1], 0.5 + 0.5 / each, 1e-3);
+  EXPECT_NEAR(found.solution.a[each], 0.5 - 0.5 / each, 1e-3);
+}
+
 }  // namespace
 }  // namespace maxmargin
