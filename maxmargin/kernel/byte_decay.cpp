@@ -10,6 +10,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "maxmargin/kernel/tiles.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace maxmargin::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -117,14 +119,15 @@ void add_rows(const ByteDecay::Digits& digits, const std::uint8_t* const* rows,
 void distances(const std::uint8_t* sums, const std::uint8_t* row_base,
                const std::uint8_t* column_base, std::size_t rows, std::size_t first,
                std::size_t count, std::uint8_t* const* out, std::size_t at) {
+  constexpr std::size_t width = panel_width<std::uint8_t>;
   const hn::CappedTag<std::uint8_t, 64> d;
-  HWY_ALIGN std::uint8_t part[64];
-  const bool whole = count == 64;
+  HWY_ALIGN std::uint8_t part[width];
+  const bool whole = count == width;
   for (std::size_t r = 0; r < rows; ++r) {
     const auto base = hn::Set(d, row_base[r]);
     std::uint8_t* to = whole ? out[r] + at : part;
-    for (std::size_t c = 0; c < 64; c += hn::Lanes(d)) {
-      const auto sum = hn::Load(d, sums + r * 64 + c);
+    for (std::size_t c = 0; c < width; c += hn::Lanes(d)) {
+      const auto sum = hn::Load(d, sums + r * width + c);
       const auto bases = hn::Add(base, hn::LoadU(d, column_base + c));
       hn::StoreU(hn::Sub(bases, hn::Add(sum, sum)), d, to + c);
     }

@@ -39,8 +39,8 @@ class ByteDecay {
   std::array<float, 256> values_;
 };
 
-/// out[r][at + c] = row_base[r] + column_base[first + c] - 2 sums[r * 64 + first + c], modulo 256,
-/// for c < count: columns of a panel of 64.
+/// out[r][at + c] = row_base[r] + column_base[first + c] - 2 sums[r * width + first + c], modulo
+/// 256, for c < count: columns of a panel of that width.
 void byte_distances(const std::uint8_t* sums, const std::uint8_t* row_base,
                     const std::uint8_t* column_base, std::size_t rows, std::size_t first,
                     std::size_t count, std::uint8_t* const* out, std::size_t at);

@@ -186,7 +186,8 @@ std::unique_ptr<Engine> make_whole_engine(const Form& form, const Rows& columns,
   packing.unit = common_unit(summation, columns, extent, packing.slack, threads);
   if (packing.unit == 0) return nullptr;
   const double square = packing.unit * packing.unit, units = extent.norm / square;
-  const bool is_binary = extent.smallest == extent.largest && packing.unit == extent.largest;
+  const bool is_binary =
+      extent.smallest == extent.largest && packing.unit == extent.largest && !extent.negative;
   const bool is_listed = packing.side == LeftSide::listed;
   if (is_binary && 2 * units <= 255 && summation.is_euclidean() &&
       std::holds_alternative<Decay>(form.map)) {

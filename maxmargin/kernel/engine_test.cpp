@@ -208,7 +208,9 @@ TEST(Engine, ProductsAreSumsOfTheValues) {
     const Features rows = made(shape, 140, 5);
     const std::vector<Index> which{1, 2, 30, 77, 139};
     const std::vector<double> coefficients{1, -2, 0.5, 3, -1e-3};
-    for (const Kernel& kernel : kernels(37, shape == Shape::far ? 37e6 : 37)) {
+    std::vector<Kernel> all = kernels(37, shape == Shape::far ? 37e6 : 37);
+    if (shape == Shape::binary) all.push_back(Rbf{3});  // its values span more than a double does
+    for (const Kernel& kernel : all) {
       const auto engine = make_engine(kernel, rows);
       const std::size_t begin = 3, count = 130;
       std::vector<double> fast(count, 0.25), exact(count, 0.25), row(count);
@@ -227,10 +229,34 @@ TEST(Engine, ProductsAreSumsOfTheValues) {
       }
       const double tolerance = shape == Shape::far ? 1e-6 : 1e-12;
       for (std::size_t c = 0; c < count; ++c) {
-        ASSERT_NEAR(fast[c], want[c], 1e-12 * scale[c]) << name_of(kernel);
+        // Of the float values, or of exact ones.
+        const double error =
+            std::min(std::abs(fast[c] - want[c]), std::abs(fast[c] - want_exact[c]));
+        ASSERT_LE(error, 1e-12 * scale[c]) << name_of(kernel);
         ASSERT_NEAR(exact[c], want_exact[c], tolerance * scale[c]) << name_of(kernel);
       }
     }
+  }
+}
+
+TEST(Engine, SignsAreNotBinary) {
+  Rng rng(8);
+  Features rows = Features::dense(5);
+  for (std::size_t i = 0; i < 40; ++i) {
+    std::vector<double> row(5);
+    for (double& value : row) value = rng.uniform() < 0.5 ? -1 : 1;
+    rows.append(row);
+  }
+  std::vector<Index> all(rows.count());
+  std::iota(all.begin(), all.end(), Index{0});
+  for (const Kernel& kernel : {Kernel(Rbf{0.25}), Kernel(Linear{}), Kernel(Laplacian{0.5})}) {
+    const auto engine = make_engine(kernel, rows);
+    std::vector<float> out(40 * 40);
+    engine->block(rows, all, 0, 40, out.data(), 40);
+    for (std::size_t r = 0; r < 40; ++r)
+      for (std::size_t c = 0; c < 40; ++c)
+        ASSERT_NEAR(out[r * 40 + c], naive_value(kernel, rows, r, rows, c), 1e-5)
+            << name_of(kernel);
   }
 }
 

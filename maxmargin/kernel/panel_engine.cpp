@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "maxmargin/kernel/binary_product.hpp"
 #include "maxmargin/kernel/decay_product.hpp"
 #include "maxmargin/kernel/exact_product.hpp"
 #include "maxmargin/kernel/left_panel.hpp"
@@ -33,6 +34,7 @@ class PanelEngine final : public Engine {
   static constexpr bool by_blocks = !std::is_same_v<Value, Sum>;
   static constexpr bool in_quads = std::is_same_v<T, std::int8_t>;
   static constexpr std::size_t slot_features = features_a_slot<T>;
+  static constexpr std::size_t slot_cells = is_binary ? width / 2 : width * slot_features;
   static constexpr int quad_origin = 128;  // subtracted from the packed values of quads
 
  public:
@@ -42,7 +44,7 @@ class PanelEngine final : public Engine {
         columns_(columns),
         packing_(std::move(packing)),
         slots_((packing_.used.count + slot_features - 1) / slot_features),
-        panel_size_(slots_ * width * slot_features) {
+        panel_size_(slots_ * slot_cells) {
     allocate(columns.count);
     own_.prepare(columns.count, threads, [&](std::size_t begin, std::size_t end, Prepared& part) {
       part.dense.reserve((end - begin) * dense_length());
@@ -51,7 +53,11 @@ class PanelEngine final : public Engine {
       place(begin, end, [&](std::size_t c) { return OwnRow{&part, c - begin}; });
       part.centered = {};
     });
-    if constexpr (is_binary) decay_.emplace(std::get<Decay>(form.map).rate * scale());
+    if constexpr (is_binary) {
+      const double rate = std::get<Decay>(form.map).rate * scale();
+      decay_.emplace(rate);
+      if (BinaryProduct::is_possible(rate, slots_)) product_.emplace(rate);
+    }
   }
 
   /// Some of the columns of another engine, for a block of its rows.
@@ -69,7 +75,8 @@ class PanelEngine final : public Engine {
         packing_(whole.packing_),
         slots_(whole.slots_),
         panel_size_(whole.panel_size_),
-        decay_(whole.decay_) {
+        decay_(whole.decay_),
+        product_(whole.product_) {
     allocate(which.size());
     const auto source = [&](std::size_t c) { return whole.own_row(which[c]); };
     for (std::size_t c = 0; c < which.size(); ++c) base_[c] = whole.base_[which[c]];
@@ -102,9 +109,14 @@ class PanelEngine final : public Engine {
                             count, y);
         continue;
       }
+      const auto weights = coefficients.subspan(r, some);
+      if (is_fused()) {
+        add_fused(rows, weights, begin, count, y);
+        continue;
+      }
       for (std::size_t c = 0; c < count; c += product_columns) {
         const std::size_t columns = std::min(product_columns, count - c);
-        add_tile(rows, coefficients.subspan(r, some), begin + c, columns, scratch, y + c);
+        add_tile(rows, weights, begin + c, columns, scratch, y + c);
       }
     }
   }
@@ -143,6 +155,7 @@ class PanelEngine final : public Engine {
     const double nonzeros =
         static_cast<double>(columns_.stored()) / static_cast<double>(columns_.count + 1);
     const double wide = sizeof(Sum) == sizeof(double) ? 0.6 : 0.4;
+    if (product_) return 0.1 + 0.006 * nonzeros;
     if (is_binary) return 0.2 + 0.012 * nonzeros;
     if (in_quads) return 0.6 + 0.012 * nonzeros;
     if (in_pairs && is_dense()) return 0.6 + 0.015 * slots;
@@ -261,11 +274,13 @@ class PanelEngine final : public Engine {
   }
 
   void place_list(const OwnRow& row, std::size_t c) {
-    T* panel = packed_.data() + c / width * panel_size_ + c % width * slot_features;
+    T* panel = packed_.data() + c / width * panel_size_ + c * slot_features % slot_cells;
     const ListedRow<T> list = row.rows->list(row.place);
     for (std::size_t k = 0; k < list.count; ++k) {
-      T* target = panel + list.feature[k] * width * slot_features;
-      if constexpr (slot_features == 1) {
+      T* target = panel + list.feature[k] * slot_cells;
+      if constexpr (is_binary) {
+        *target = static_cast<T>(*target | (c % width < slot_cells ? 0x01 : 0x10));
+      } else if constexpr (slot_features == 1) {
         *target = list.value[k];
       } else {
         // The parts of an entry lie in it as in the panel, but for the origin of quads.
@@ -434,31 +449,47 @@ class PanelEngine final : public Engine {
     }
   };
 
-  /// Distances by differences that decay: values need not be written anywhere.
+  /// Distances of binary rows, or by differences, that decay: values need not be written to a tile.
   bool is_fused() const {
+    if (is_binary) return product_.has_value();
     return std::is_same_v<T, float> && !by_blocks && is_dense() && packing_.by_differences &&
            packing_.unit == 0 && std::holds_alternative<Decay>(form_.map);
   }
 
   void add_fused(const Prepared& rows, std::span<const double> coefficients, std::size_t begin,
                  std::size_t count, double* y) const {
-    if constexpr (std::is_same_v<T, float> && !by_blocks) {
+    if constexpr (is_binary) {
+      std::vector<ListedRow<T>> lists(coefficients.size());
+      for (std::size_t r = 0; r < lists.size(); ++r) lists[r] = rows.list(r);
+      const BinaryRows binary = product_->rows(lists, rows.base, coefficients);
+      add_to_panels(begin, count, y, [&](std::size_t panel, double* sums) {
+        product_->add(packed_.data() + panel * panel_size_, base_.data() + panel * width, binary,
+                      sums);
+      });
+    } else if constexpr (std::is_same_v<T, float> && !by_blocks) {
       const DenseRows dense{rows.dense.data(), rows.base.data(), coefficients.size(), slots_};
-      for_each_panel(begin, count,
-                     [&](std::size_t panel, std::size_t first, std::size_t here, std::size_t at) {
-                       double sums[width] = {};
-                       std::copy_n(y + at, here, sums + first);
-                       add_decay_product(std::get<Decay>(form_.map),
-                                         packed_.data() + panel * panel_size_, dense,
-                                         coefficients.data(), sums);
-                       std::copy_n(sums + first, here, y + at);
-                     });
+      add_to_panels(begin, count, y, [&](std::size_t panel, double* sums) {
+        add_decay_product(std::get<Decay>(form_.map), packed_.data() + panel * panel_size_, dense,
+                          coefficients.data(), sums);
+      });
     }
+  }
+
+  /// Calls add(panel, sums) with the sums of all columns of a panel, of which y takes those that it
+  /// has.
+  template <class Add>
+  static void add_to_panels(std::size_t begin, std::size_t count, double* y, Add&& add) {
+    for_each_panel(begin, count,
+                   [&](std::size_t panel, std::size_t first, std::size_t here, std::size_t at) {
+                     double sums[width] = {};
+                     std::copy_n(y + at, here, sums + first);
+                     add(panel, sums);
+                     std::copy_n(sums + first, here, y + at);
+                   });
   }
 
   void add_tile(const Prepared& rows, std::span<const double> coefficients, std::size_t begin,
                 std::size_t count, Scratch& scratch, double* y) const {
-    if (is_fused()) return add_fused(rows, coefficients, begin, count, y);
     const std::span<const typename Scratch::Cell* const> values{scratch.out.data(),
                                                                 coefficients.size()};
     if constexpr (is_binary) {
@@ -516,6 +547,7 @@ class PanelEngine final : public Engine {
   std::size_t panel_size_;
   Buffer<T> packed_;  // aligned for every vector
   std::optional<ByteDecay> decay_;
+  std::optional<BinaryProduct> product_;
   std::vector<Sum> base_;
   PreparedParts<T, Sum> own_;  // the columns as rows
 };

@@ -135,25 +135,31 @@ void list_sums_int16(Pairing, const std::int16_t* panel,
   }
 }
 
-// Binary rows: each feature adds 0 or 1 to the counts of 64 columns at once.
+// Binary rows: a feature is half a byte for each column, so that few loads bring many columns, and
+// so many features can be added before the counts are widened.
+constexpr std::size_t features_a_half_byte = 15;
+
 void list_sums_byte(Pairing, const std::uint8_t* panel,
                     std::span<const ListedRow<std::uint8_t>> rows, std::uint8_t* sums) {
-  constexpr std::size_t width = panel_width<std::uint8_t>;
-  const hn::CappedTag<std::uint8_t, width> d;
-  const std::size_t lanes = hn::Lanes(d);
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    const ListedRow<std::uint8_t>& row = rows[r];
-    for (std::size_t c = 0; c < width; c += lanes) {
-      auto even = hn::Zero(d), odd = even;
-      std::size_t k = 0;
-      for (; k + 2 <= row.count; k += 2) {
-        even = hn::Add(even, hn::Load(d, panel + row.feature[k] * width + c));
-        odd = hn::Add(odd, hn::Load(d, panel + row.feature[k + 1] * width + c));
+  constexpr std::size_t width = panel_width<std::uint8_t>, half = width / 2;
+  const hn::CappedTag<std::uint8_t, half> d;
+  const hn::Repartition<std::uint16_t, decltype(d)> d16;
+  const auto mask = hn::Set(d, 0x0f);
+  for (std::size_t r = 0; r < rows.size(); ++r)
+    for (std::size_t c = 0; c < half; c += hn::Lanes(d)) {
+      auto low = hn::Zero(d), high = low;
+      for (std::size_t k = 0; k < rows[r].count;) {
+        const std::size_t end = std::min(rows[r].count, k + features_a_half_byte);
+        auto both = hn::Zero(d);
+        for (; k < end; ++k)
+          both = hn::Add(both, hn::Load(d, panel + rows[r].feature[k] * half + c));
+        const auto upper = hn::BitCast(d, hn::ShiftRight<4>(hn::BitCast(d16, both)));
+        low = hn::Add(low, hn::And(both, mask));
+        high = hn::Add(high, hn::And(upper, mask));
       }
-      if (k < row.count) even = hn::Add(even, hn::Load(d, panel + row.feature[k] * width + c));
-      hn::Store(hn::Add(even, odd), d, sums + r * width + c);
+      hn::Store(low, d, sums + r * width + c);
+      hn::Store(high, d, sums + r * width + half + c);
     }
-  }
 }
 
 // With 32 vector registers a block of 6 rows by 4 vectors of accumulators fits, with 16 one by 2.

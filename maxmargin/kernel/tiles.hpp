@@ -13,11 +13,14 @@
 
 namespace maxmargin {
 
-/// Rows in a panel: 256 bytes a feature. Int16 panels hold pairs of neighbouring features.
+/// Rows in a panel: 256 bytes a feature. Int16 panels hold pairs of neighbouring features. Binary
+/// panels hold two rows a byte: row c in the low half of byte c, row c + 64 in the high one.
 template <class T>
 inline constexpr std::size_t panel_width = 64;
 template <>
 inline constexpr std::size_t panel_width<double> = 32;
+template <>
+inline constexpr std::size_t panel_width<std::uint8_t> = 128;
 
 /// What the sums are made of: the number type of a panel, and of its sums.
 template <class T>
