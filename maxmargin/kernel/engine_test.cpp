@@ -52,10 +52,8 @@ Features made(Shape shape, std::size_t rows, std::uint64_t seed) {
                               : shape == Shape::photos   ? 400
                               : shape == Shape::medium   ? 300
                               : shape == Shape::decimals ? 61
-                              : shape == Shape::counts   ? 61
                                                          : 37;
-  const double density = shape == Shape::dense || shape == Shape::far || shape == Shape::decimals ||
-                                 shape == Shape::counts
+  const double density = shape == Shape::dense || shape == Shape::far || shape == Shape::decimals
                              ? 1
                          : shape == Shape::wide   ? 0.002
                          : shape == Shape::widest ? 0.002
@@ -68,7 +66,7 @@ Features made(Shape shape, std::size_t rows, std::uint64_t seed) {
     value.clear();
     const bool empty = shape == Shape::with_empty_rows && i % 3 == 0;
     for (std::size_t j = 0; j < columns && !empty; ++j) {
-      if (rng.uniform() >= density) continue;
+      if (shape == Shape::counts ? j % 9 != 0 : rng.uniform() >= density) continue;
       index.push_back(static_cast<Index>(j));
       switch (shape) {
         case Shape::binary:
@@ -83,8 +81,8 @@ Features made(Shape shape, std::size_t rows, std::uint64_t seed) {
         case Shape::decimals:
           value.push_back(static_cast<double>(rng.below(1001)) / 1000);
           break;
-        case Shape::counts:
-          value.push_back(static_cast<double>(rng.below(61)));
+        case Shape::counts:  // far from zero, near to each other
+          value.push_back(static_cast<double>(2000 + rng.below(40)));
           break;
         case Shape::far:
           value.push_back(1000 + rng.uniform());
@@ -97,6 +95,16 @@ Features made(Shape shape, std::size_t rows, std::uint64_t seed) {
     features.append(index, value);
   }
   return features;
+}
+
+double usual_distance(Shape shape) {
+  return shape == Shape::wide     ? 60
+         : shape == Shape::widest ? 800
+         : shape == Shape::counts ? 1000
+                                  : 37;
+}
+double usual_product(Shape shape) {
+  return shape == Shape::far ? 37e6 : shape == Shape::counts ? 2e7 : 37;
 }
 
 /// Kernels of every form, with parameters that suit distances of `width` and products of `product`.
@@ -138,13 +146,7 @@ void expect_plain_values() {
     const Features left = made(shape, 70, 2);
     std::vector<Index> which(left.count());
     std::iota(which.begin(), which.end(), 0);
-    for (const Kernel& kernel : kernels(shape == Shape::wide     ? 60
-                                        : shape == Shape::widest ? 800
-                                        : shape == Shape::counts ? 4e4
-                                                                 : 37,
-                                        shape == Shape::far      ? 37e6
-                                        : shape == Shape::counts ? 6e4
-                                                                 : 37)) {
+    for (const Kernel& kernel : kernels(usual_distance(shape), usual_product(shape))) {
       const auto engine = make_engine(kernel, columns);
       const std::size_t begin = 5, count = columns.count() - 9;
       std::vector<float> out(which.size() * count);
@@ -188,7 +190,7 @@ TEST(Engine, ValuesDoNotDependOnTheCut) {
     const Features rows = made(shape, 150, 3);
     std::vector<Index> which(100);
     std::iota(which.begin(), which.end(), 7);
-    for (const Kernel& kernel : kernels(37, shape == Shape::far ? 37e6 : 37)) {
+    for (const Kernel& kernel : kernels(37, usual_product(shape))) {
       const auto engine = make_engine(kernel, rows);
       std::vector<float> whole(which.size() * rows.count());
       engine->block(rows, which, 0, rows.count(), whole.data(), rows.count());
@@ -208,7 +210,7 @@ TEST(Engine, ProductsAreSumsOfTheValues) {
     const Features rows = made(shape, 140, 5);
     const std::vector<Index> which{1, 2, 30, 77, 139};
     const std::vector<double> coefficients{1, -2, 0.5, 3, -1e-3};
-    std::vector<Kernel> all = kernels(37, shape == Shape::far ? 37e6 : 37);
+    std::vector<Kernel> all = kernels(37, usual_product(shape));
     if (shape == Shape::binary) all.push_back(Rbf{3});  // its values span more than a double does
     for (const Kernel& kernel : all) {
       const auto engine = make_engine(kernel, rows);
@@ -267,7 +269,7 @@ TEST(Engine, FewerColumnsHaveTheSameValues) {
     Features chosen =
         rows.is_sparse() ? Features::sparse(rows.columns()) : Features::dense(rows.columns());
     chosen.append(rows.view(), some);
-    for (const Kernel& kernel : kernels(37, shape == Shape::far ? 37e6 : 37)) {
+    for (const Kernel& kernel : kernels(37, usual_product(shape))) {
       const auto engine = make_engine(kernel, rows);
       const auto smaller = engine->for_columns(chosen, some);
       std::vector<float> whole(some.size() * rows.count()), part(some.size() * some.size());
