@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <new>
 #include <string>
@@ -36,14 +38,25 @@ std::byte* map_pages(std::byte* data, std::size_t bytes, std::size_t wanted) {
   return static_cast<std::byte*>(grown);
 }
 
-/// From the heap: no call of the system, and no page fault, for arrays that come and go.
+// Enough for every vector; what the heap gave is noted in front of the array.
+constexpr std::size_t alignment = 64;
+
+/// From the heap: no call of the system, and no page fault, for arrays that come and go. Cleared by
+/// the heap, which knows what has never been touched.
 std::byte* heap_copy(const std::byte* data, std::size_t bytes, std::size_t wanted) {
-  auto* grown = static_cast<std::byte*>(std::aligned_alloc(64, wanted));
-  if (grown == nullptr) throw std::bad_alloc();
-  const std::size_t kept = std::min(bytes, wanted);
-  std::copy(data, data + kept, grown);
-  std::fill(grown + kept, grown + wanted, std::byte{0});
+  void* given = std::calloc(wanted + 2 * alignment, 1);
+  if (given == nullptr) throw std::bad_alloc();
+  const std::size_t past = reinterpret_cast<std::uintptr_t>(given) % alignment;
+  std::byte* grown = static_cast<std::byte*>(given) + (2 * alignment - past);
+  std::memcpy(grown - sizeof(given), &given, sizeof(given));
+  std::copy(data, data + std::min(bytes, wanted), grown);
   return grown;
+}
+
+void free_heap(const std::byte* data) {
+  void* given = nullptr;
+  std::memcpy(&given, data - sizeof(given), sizeof(given));
+  std::free(given);
 }
 
 }  // namespace
@@ -53,7 +66,7 @@ Pages::~Pages() { release(); }
 void Pages::release() {
   if (data_ == nullptr) return;
   if (bytes_ < mapped_from)
-    std::free(data_);
+    free_heap(data_);
   else
     munmap(data_, bytes_);
   data_ = nullptr;

@@ -100,7 +100,7 @@ class PanelEngine final : public Engine {
   void add_product(const Rows& left, std::span<const Index> which,
                    std::span<const double> coefficients, std::size_t begin, std::size_t count,
                    double* y) const override {
-    Scratch scratch;
+    Scratch scratch(std::min(product_rows, which.size()));
     for (std::size_t r = 0; r < which.size(); r += product_rows) {
       const std::size_t some = std::min(product_rows, which.size() - r);
       const Prepared rows = prepare(left, which.subspan(r, some));
@@ -439,13 +439,13 @@ class PanelEngine final : public Engine {
   struct Scratch {
     using Cell = std::conditional_t<is_binary, std::uint8_t, float>;
     std::size_t columns;
-    std::vector<Cell> cells;
+    std::unique_ptr<Cell[]> cells;  // as it comes: to clear it takes longer than a small product
     std::vector<Cell*> out;
-    explicit Scratch(std::size_t rows = product_rows)
+    explicit Scratch(std::size_t rows)
         : columns(rows <= product_rows ? product_columns : width),
-          cells(rows * columns),
+          cells(std::make_unique_for_overwrite<Cell[]>(rows * columns)),
           out(rows) {
-      for (std::size_t r = 0; r < rows; ++r) out[r] = cells.data() + r * columns;
+      for (std::size_t r = 0; r < rows; ++r) out[r] = cells.get() + r * columns;
     }
   };
 
