@@ -28,34 +28,64 @@ constexpr std::size_t many_points = 10000, many_points_a_column = 200;
 constexpr double path_iterations = 30;
 constexpr double full_operations_a_second = 1e10, thin_operations_a_second = 1e9;
 
-// What is left of the trace by the basis functions that a nonlinear kernel is said to need, as a
-// share of the precision asked for; double numbers tell no smaller one.
-constexpr double share_of_precision = 1e-3;
-constexpr double least_residual = 1e-9;
+// Columns in the place of a full matrix: what they leave of its trace, at most and against the
+// least curvature (corrections do the rest, so that it need not follow the precision), how fast
+// they are made and used, how often they are used where a path leads to the end and where nothing
+// is bounded, the products with the matrix that correct, and the time of pairs that all this is
+// compared with, in nanoseconds for each entry of the matrix.
+constexpr double most_residual = 1e-5, share_of_curvature = 0.25, least_residual = 1e-11;
+constexpr double column_operations_a_second = 4e9;
+constexpr double uses_on_a_path = 12, uses_without_bounds = 2;
+constexpr double products = 3, pairs_of_squared_losses = 10;
 
 /// What the branches ask about.
 struct Shape {
   std::size_t points, columns;
-  bool thin;    ///< K = Z Z' with few columns
-  bool curved;  ///< every variable has a curvature: squared losses
+  bool thin;     ///< K = Z Z' with few columns
+  bool curved;   ///< every variable has a curvature: squared losses
+  bool bounded;  ///< some have a bound
   bool entropy;
   bool tight;
-  double precision;
-  std::optional<std::size_t> needed;  ///< columns, by an estimate
+  double value_seconds;               ///< that a value of K takes
+  double residual = 0;                ///< of the trace, that columns in the place of K may leave
+  std::optional<std::size_t> needed;  ///< such columns, by an estimate
 
   Shape(const DualQp& qp, const Stop& stop)
       : points(qp.K->size()),
         columns(qp.K->columns()),
         thin(columns <= low_rank_columns(*qp.K)),
         curved(std::ranges::all_of(qp.block, [](const Block& b) { return b.curvature > 0; })),
+        bounded(std::ranges::any_of(
+            qp.block, [](const Block& b) { return b.lower > -infinity || b.upper < infinity; })),
         entropy(std::ranges::any_of(qp.block,
                                     [](const Block& b) { return b.entropy != Entropy::none; })),
-        precision(std::min(stop.kkt, stop.relative_gap)) {
-    tight = precision < tight_precision;
-    // Where all variables could move at once, if the rank were low: measured, pairs are as fast.
-    if (curved && !thin && points >= some_points)
-      needed = estimated_rank(*qp.K, std::max(least_residual, share_of_precision * precision),
-                              Threads(1));
+        tight(std::min(stop.kkt, stop.relative_gap) < tight_precision),
+        value_seconds(1e-9 * qp.K->value_cost()) {
+    // Where all variables can move at once.
+    if (!(curved || entropy) || thin || points < some_points) return;
+    double trace = 0, least = infinity;
+    for (const double value : qp.K->diagonal()) trace += value;
+    for (const Block& block : qp.block) least = std::min(least, least_bend(block));
+    residual = std::min(most_residual, share_of_curvature * least / trace);
+    if (residual > least_residual) needed = estimated_rank(*qp.K, residual, Threads(1));
+  }
+
+  static double least_bend(const Block& block) {
+    if (block.entropy == Entropy::logistic) return 4 / block.upper;
+    return block.entropy == Entropy::exponential ? 1 / block.scale : block.curvature;
+  }
+
+  /// By as many columns as are needed in the place of K.
+  double thinned_seconds() const {
+    if (!needed) return infinity;
+    const auto m = static_cast<double>(points), n = static_cast<double>(*needed);
+    const double uses = bounded ? uses_on_a_path : uses_without_bounds;
+    return uses * m * n * n / column_operations_a_second + products * m * m * value_seconds;
+  }
+  /// What pairs take for squared losses, which leave most variables free.
+  double pairs_seconds() const {
+    const auto m = static_cast<double>(points);
+    return 1e-9 * pairs_of_squared_losses * m * m;
   }
 
   double path_seconds() const {
@@ -80,13 +110,31 @@ class Tree {
       : qp_(qp), stop_(stop), memory_bytes_(memory_bytes), shape_(qp, stop) {}
 
   Choice choose() const {
-    if (shape_.entropy) return take(InteriorPoint{}, "the only one for costs of this shape");
+    if (shape_.entropy) return with_entropy();
+    if (shape_.curved && shape_.thinned_seconds() < shape_.pairs_seconds() / 2 && fits(thinned()))
+      return take(thinned(), "squared loss, few columns are close to the kernel");
     if (qp_.A.empty()) return without_rows();
     if (accepts(Smo{}) && covers_all(sort_rows(qp_))) return with_a_bias();
     return with_any_rows();
   }
 
  private:
+  Choice with_entropy() const {
+    const bool dense = accepts(InteriorPoint{});
+    if (accepts(thinned()) && shape_.needed &&
+        (!dense || shape_.thinned_seconds() < shape_.path_seconds()))
+      return take(thinned(),
+                  "the only one for costs of this shape, few columns are close to the "
+                  "kernel");
+    return take(InteriorPoint{}, "the only one for costs of this shape");
+  }
+
+  InteriorPoint thinned() const {
+    InteriorPoint path;
+    path.thin = shape_.residual;
+    return path;
+  }
+
   Choice without_rows() const {
     if (accepts(Lagrangian{}) &&
         (shape_.thin || (shape_.tight && shape_.points <= few_points_of_one_system)))
@@ -123,7 +171,8 @@ class Tree {
 
   /// A path that is cut short has come nowhere, so that it must end well within the limit.
   bool fits(const InteriorPoint& path) const {
-    return accepts(path) && shape_.path_seconds() < stop_.seconds / 2;
+    const double seconds = path.thin > 0 ? shape_.thinned_seconds() : shape_.path_seconds();
+    return accepts(path) && seconds < stop_.seconds / 2;
   }
 
   template <class Options>

@@ -94,14 +94,40 @@ TEST(ChooseSolver, PathFollowingForSquaredLossesOfLowRank) {
   }
 }
 
-TEST(ChooseSolver, TheRankThatAKernelNeedsIsSaid) {
-  DualQp qp = problem(5000, 5000, Rows::bias, Cost::squared);
-  EXPECT_NE(choose_solver(qp, to(1e-3), plenty).reason.find("full rank"), std::string::npos);
-  const auto grouped = std::make_shared<Shape>(5000, 5000, Definite::yes);
-  grouped->groups_ = 17;
+/// A full matrix whose points are in so many groups: as many columns are needed.
+DualQp of_rank(std::size_t points, std::size_t rank, Rows rows, Cost cost) {
+  DualQp qp = problem(points, points, rows, cost);
+  const auto grouped = std::make_shared<Shape>(points, points, Definite::yes);
+  grouped->groups_ = rank;
   qp.K = grouped;
-  EXPECT_NE(choose_solver(qp, to(1e-3), plenty).reason.find("rank needed about 17"),
-            std::string::npos);
+  return qp;
+}
+
+TEST(ChooseSolver, TheRankThatAKernelNeedsDecidesForSquaredLosses) {
+  for (const Rows rows : {Rows::none, Rows::bias, Rows::other}) {
+    const Choice choice = choose_solver(of_rank(5000, 17, rows, Cost::squared), to(1e-3), plenty);
+    EXPECT_EQ(name_of(choice.solver), "interior-point");
+    EXPECT_GT(std::get<InteriorPoint>(choice.solver).thin, 0);
+    EXPECT_NE(choice.reason.find("rank needed about 17"), std::string::npos) << choice.reason;
+  }
+  const DualQp qp = of_rank(5000, 17, Rows::bias, Cost::squared);
+  // Nearly half of the points, a loss with corners, an end before it is through, no room at all.
+  EXPECT_EQ(chosen(of_rank(5000, 190, Rows::bias, Cost::squared)), "smo");
+  EXPECT_EQ(chosen(of_rank(5000, 17, Rows::bias, Cost::corners)), "smo");
+  EXPECT_EQ(chosen(qp, 1e-3, 0.01), "smo");
+  EXPECT_EQ(chosen(qp, 1e-3, infinity, 1 << 10), "smo");
+}
+
+TEST(ChooseSolver, TheRankThatAKernelNeedsDecidesForEntropies) {
+  const auto thin = [](const DualQp& qp, std::size_t memory) {
+    return std::get<InteriorPoint>(choose_solver(qp, to(1e-3), memory).solver).thin > 0;
+  };
+  const DualQp low = of_rank(5000, 17, Rows::bias, Cost::entropy);
+  EXPECT_TRUE(thin(low, plenty));
+  // The matrix would take 200 MB and more.
+  EXPECT_TRUE(thin(low, 10 << 20));
+  EXPECT_FALSE(thin(problem(5000, 5000, Rows::bias, Cost::entropy), plenty));
+  EXPECT_FALSE(thin(problem(5000, 10, Rows::bias, Cost::entropy), plenty));
 }
 
 TEST(ChooseSolver, WithoutARow) {

@@ -9,6 +9,7 @@
 #include "maxmargin/problem/low_rank.hpp"
 #include "maxmargin/solver/equations/memory.hpp"
 #include "maxmargin/solver/interior_point/path.hpp"
+#include "maxmargin/solver/interior_point/thin.hpp"
 #include "maxmargin/solver/limits.hpp"
 
 namespace maxmargin {
@@ -196,16 +197,22 @@ class Follower {
   double best_primal_ = infinity, best_dual_ = -infinity;
 };
 
+bool is_thinned(const DualQp& qp, const InteriorPoint& options) {
+  return options.thin > 0 && qp.K->columns() > low_rank_columns(*qp.K);
+}
+
 }  // namespace
 
 std::optional<std::string> refuses(const DualQp& qp, const InteriorPoint& options) {
   if (qp.K->definite() == Definite::no) return "it needs a positive semi-definite kernel";
+  if (is_thinned(qp, options) && most_thin_columns(qp.K->size(), options.memory_bytes) > 0)
+    return std::nullopt;
   return lacking_memory(*qp.K, options.memory_bytes);
 }
 
 Solution run(const DualQp& qp, const InteriorPoint& options, const Run& run) {
   require_consistent(qp);
-  return Follower(qp, options, run).solve();
+  return is_thinned(qp, options) ? run_thin(qp, options, run) : Follower(qp, options, run).solve();
 }
 
 }  // namespace maxmargin

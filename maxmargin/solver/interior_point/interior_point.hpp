@@ -19,13 +19,19 @@ struct InteriorPoint {
   Stop stop;
   std::size_t memory_bytes = std::size_t{1} << 32;  ///< no more than this for the matrices
   bool removal = true;  ///< leave variables out whose multipliers have decided, until proved wrong
+  double thin = 0;      ///< more than 0: by columns close to K, see thin.hpp
 
   static constexpr bool any_convex_cost = true;  ///< blocks with an entropy too (problem 10.9)
   static constexpr std::string_view name = "interior-point";
   static constexpr std::string_view summary =
       "path following with the whole matrix in memory; any equality rows; the most digits";
-  static constexpr auto fields = std::tuple{field(
-      "removal", &InteriorPoint::removal, "leave variables out whose multipliers have decided")};
+  static constexpr auto fields = std::tuple{
+      field("removal", &InteriorPoint::removal,
+            "leave variables out whose multipliers have decided"),
+      field("thin", &InteriorPoint::thin,
+            "solve with columns that leave this share of the kernel's trace, and correct "
+            "by products with the kernel itself; 0: with the whole matrix",
+            non_negative)};
 };
 
 /// Why this solver cannot take a problem, or nothing.
