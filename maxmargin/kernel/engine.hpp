@@ -38,12 +38,14 @@ class Engine {
                           std::size_t count, std::span<std::uint8_t* const> out) const;
 
   /// y[c] += sum over r of coefficients[r] * K(left row which[r], column begin + c) for c < count,
-  /// in the order of the rows: float values or better, double sums. The values live in a cache only.
+  /// in the order of the rows: float values or better, double sums. The values live in a cache
+  /// only.
   virtual void add_product(const Rows& left, std::span<const Index> which,
                            std::span<const double> coefficients, std::size_t begin,
                            std::size_t count, double* y) const;
 
-  /// The share of values that are not negligible (see locality.hpp), where that is known to be small.
+  /// The share of values that are not negligible (see locality.hpp), where that is known to be
+  /// small.
   virtual double near_share() const { return 1; }
   /// Neighbouring values of the row at place r of those asked for, from column `begin + c` on.
   using NearValues = std::function<void(std::size_t r, std::size_t c, std::span<const float>)>;

@@ -262,6 +262,32 @@ TEST(Engine, SignsAreNotBinary) {
   }
 }
 
+TEST(Engine, ExactValuesOfRowsFarFromZeroAreExact) {
+  Rng rng(9);
+  Features rows = Features::dense(6), listed = Features::sparse(6);
+  std::vector<Index> all{0, 1, 2, 3, 4, 5};
+  for (std::size_t i = 0; i < 50; ++i) {
+    std::vector<double> row(6);
+    for (double& value : row) value = 1.6e9 + 100 * rng.uniform();
+    rows.append(row);
+    listed.append(all, row);
+  }
+  const Kernel kernel = Rbf{1e-3};
+  for (const Features* each : {&rows, &listed}) {
+    const auto engine = make_engine(kernel, *each);
+    std::vector<double> out(6 * 50), y(50, 0.0), want(50, 0.0), ones(6, 1.0);
+    engine->exact_block(*each, all, 0, 50, out.data(), 50);
+    engine->add_exact_product(*each, all, ones, 0, 50, y.data());
+    for (std::size_t r = 0; r < 6; ++r)
+      for (std::size_t c = 0; c < 50; ++c) {
+        const double plain = naive_value(kernel, *each, r, *each, c);
+        ASSERT_NEAR(out[r * 50 + c], plain, 1e-9 * plain);
+        want[c] += plain;
+      }
+    for (std::size_t c = 0; c < 50; ++c) ASSERT_NEAR(y[c], want[c], 1e-9 * want[c]);
+  }
+}
+
 TEST(Engine, FewerColumnsHaveTheSameValues) {
   for (const Shape shape : shapes) {
     const Features rows = made(shape, 90, 3);

@@ -25,13 +25,13 @@ struct Lists {
   std::vector<std::size_t> offsets{0};
   std::vector<double> base;
 
-  Lists(const Summation& summation, const Rows& rows, std::span<const Index> which,
-        std::size_t panel_features) {
+  Lists(const Summation& summation, const Origin& origin, const Rows& rows,
+        std::span<const Index> which, std::size_t panel_features) {
     for (const Index row : which) {
       double sum = 0;
       rows.for_each(row, [&](Index feature, double raw) {
-        if (raw == 0) return;
-        const double value = summation.value(raw);
+        const double value = origin.relative(feature, summation.value(raw));
+        if (value == 0) return;
         // What only this side has adds its own term; what both have adds the rest to the other's.
         if (summation.is_euclidean() || feature >= panel_features) sum += summation.alone(value);
         if (feature >= panel_features) return;
@@ -52,13 +52,14 @@ struct Panel {
   AlignedVector<double> values;
   alignas(64) double base[width];
 
-  void fill(const Summation& summation, const Rows& columns, std::size_t begin, std::size_t count) {
+  void fill(const Summation& summation, const Origin& origin, const Rows& columns,
+            std::size_t begin, std::size_t count) {
     values.assign(columns.columns * width, 0.0);
     std::fill_n(base, width, 0.0);
     for (std::size_t c = 0; c < count; ++c)
       columns.for_each(begin + c, [&](Index feature, double raw) {
-        if (raw == 0) return;
-        const double value = summation.value(raw);
+        const double value = origin.relative(feature, summation.value(raw));
+        if (value == 0) return;
         values[feature * width + c] = value;
         base[c] += summation.alone(value);
       });
@@ -69,14 +70,15 @@ void add_by_panels(const Form& form, const Rows& left, std::span<const Index> wh
                    std::span<const double> coefficients, const Rows& columns, std::size_t begin,
                    std::size_t count, double* y) {
   const Summation summation(form.pairing);
+  const Origin origin(summation, left, columns);
   alignas(64) double sums[rows_at_once * width];
   Panel panel;
   for (std::size_t first = 0; first < which.size(); first += rows_listed) {
     const auto some = which.subspan(first, std::min(rows_listed, which.size() - first));
-    const Lists lists(summation, left, some, columns.columns);
+    const Lists lists(summation, origin, left, some, columns.columns);
     for (std::size_t c = 0; c < count; c += width) {
       const std::size_t here = std::min(width, count - c);
-      panel.fill(summation, columns, begin + c, here);
+      panel.fill(summation, origin, columns, begin + c, here);
       for (std::size_t r = 0; r < some.size(); r += rows_at_once) {
         const std::size_t rows = std::min(rows_at_once, some.size() - r);
         ListedRow<double> tile[rows_at_once];

@@ -15,15 +15,15 @@ class LeftPanel {
  public:
   static constexpr std::size_t width = panel_width<T>;
 
-  LeftPanel(const Summation& summation, const Rows& left, std::span<const Index> which,
-            std::size_t features)
-      : summation_(summation), slot_(features, 0), row_base(which.size(), 0) {
+  LeftPanel(const Summation& summation, const Origin& origin, const Rows& left,
+            std::span<const Index> which, std::size_t features)
+      : summation_(summation), origin_(origin), slot_(features, 0), row_base(which.size(), 0) {
     panel_.assign(width, T{0});  // slot 0: the features that no row of the panel has
     for (std::size_t r = 0; r < which.size(); ++r) {
       double base = 0;
       left.for_each(which[r], [&](Index feature, double raw) {
-        if (raw == 0) return;
-        const double value = summation_.value(raw);
+        const double value = origin_.relative(feature, summation_.value(raw));
+        if (value == 0) return;
         base += summation_.alone(value);
         if (feature >= features) return;  // no column has it
         if (slot_[feature] == 0) {
@@ -44,8 +44,8 @@ class LeftPanel {
     for (std::size_t c = 0; c < count; ++c) {
       double column_base = 0;
       columns.for_each(begin + c, [&](Index feature, double raw) {
-        if (raw == 0) return;
-        const double value = summation_.value(raw);
+        const double value = origin_.relative(feature, summation_.value(raw));
+        if (value == 0) return;
         if (summation_.is_euclidean()) column_base += value * value;
         // A feature that no row of the panel has adds zero; leaving it out would make the order of
         // the additions depend on the other rows.
@@ -64,6 +64,7 @@ class LeftPanel {
 
  private:
   Summation summation_;
+  const Origin& origin_;
   std::vector<std::uint32_t> slot_;
   AlignedVector<T> panel_;
   std::vector<std::uint32_t> features_;
@@ -80,12 +81,13 @@ void for_each_tile(const Form& form, const Rows& left, std::span<const Index> wh
                    const Rows& columns, std::size_t begin, std::size_t count, Finishing&& finish) {
   constexpr std::size_t width = panel_width<T>;
   const Summation summation(form.pairing);
+  const Origin origin(summation, left, columns);
   alignas(64) T sums[tile_columns * width];
   alignas(64) T turned[width * tile_columns];
   alignas(64) T base[tile_columns];
   for (std::size_t r = 0; r < which.size(); r += width) {
     const auto rows = which.subspan(r, std::min(width, which.size() - r));
-    LeftPanel<T> panel(summation, left, rows, columns.columns);
+    LeftPanel<T> panel(summation, origin, left, rows, columns.columns);
     for (std::size_t c = 0; c < count; c += tile_columns) {
       const std::size_t some = std::min(tile_columns, count - c);
       panel.sums(columns, begin + c, some, sums, base);

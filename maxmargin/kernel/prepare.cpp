@@ -62,14 +62,16 @@ Extent extent_of(const Summation& summation, const Rows& rows, const Threads& th
 double common_unit(const Summation& summation, const Rows& rows, const Extent& extent, double slack,
                    const Threads& threads) {
   if (extent.nonzeros == 0) return 1;
-  for (const double unit : {1.0, 1.0 / 255, extent.smallest}) {
-    if (extent.largest / unit > 32767) continue;
-    std::atomic<bool> whole{true};
-    threads.split(rows.count, rows_a_look, [&](std::size_t begin, std::size_t end) {
-      if (whole && !are_whole(summation, rows, begin, end, unit, slack)) whole = false;
-    });
-    if (whole) return unit;
-  }
+  // Deviations count little only where they are of both signs: a unit without any comes first.
+  for (const double deviation : {0.0, slack})
+    for (const double unit : {1.0, 1.0 / 255, extent.smallest}) {
+      if (extent.largest / unit > 32767) continue;
+      std::atomic<bool> whole{true};
+      threads.split(rows.count, rows_a_look, [&](std::size_t begin, std::size_t end) {
+        if (whole && !are_whole(summation, rows, begin, end, unit, deviation)) whole = false;
+      });
+      if (whole) return unit;
+    }
   return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 #include "maxmargin/data/rows.hpp"
 #include "maxmargin/kernel/form.hpp"
@@ -39,6 +40,27 @@ struct Summation {
   }
   bool is_euclidean() const { return pairing == Pairing::squared_euclidean; }
   bool is_product() const { return pairing == Pairing::dot || is_euclidean(); }
+};
+
+/// What distances are measured from, in double, where all values are stored: the first of the
+/// columns, so that what cancels is no larger than the distances, however far from zero the rows
+/// are.
+class Origin {
+ public:
+  Origin(const Summation& summation, const Rows& left, const Rows& columns) {
+    const auto is_full = [&](const Rows& rows) {
+      return rows.columns == columns.columns && rows.stored() == rows.count * rows.columns;
+    };
+    if (!summation.is_euclidean() || columns.count == 0 || !is_full(left) || !is_full(columns))
+      return;
+    columns.for_each(0, [&](Index, double raw) { at_.push_back(summation.value(raw)); });
+  }
+  double relative(Index feature, double value) const {
+    return at_.empty() ? value : value - at_[feature];
+  }
+
+ private:
+  std::vector<double> at_;
 };
 
 /// The largest values over a set of rows that decide which number type is exact enough.

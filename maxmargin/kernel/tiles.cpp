@@ -304,13 +304,22 @@ void group_blocks(const float* panel, std::span<const ListedRow<float>> groups, 
   constexpr std::size_t width = panel_width<float>;
   const hn::CappedTag<float, width / dense_vectors> d;
   HWY_ALIGN float block[rows_a_group * width];
-  for (std::size_t g = 0; g < groups.size(); ++g)
-    for (std::size_t j = 0; j == 0 || j < groups[g].count; j += features_a_block) {
-      const GroupedRows rows{groups[g].feature + j, groups[g].value + j * rows_a_group};
-      dense_rows<rows_a_group, false>(d, panel, rows,
-                                      std::min(features_a_block, groups[g].count - j), block);
-      add_block(block, rows_a_group * width, j == 0, sums + g * rows_a_group * width);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    std::size_t done = 0;
+    // Blocks end at certain features, whatever the other rows of a group have.
+    for (std::size_t end = listed_features_a_block; done == 0 || done < groups[g].count;
+         end += listed_features_a_block) {
+      std::size_t next = done;
+      while (next < groups[g].count && groups[g].feature[next] < end) ++next;
+      const bool first = end == listed_features_a_block;
+      if (!first && next == done) continue;
+      const GroupedRows rows{groups[g].feature + done, groups[g].value + done * rows_a_group};
+      dense_rows<rows_a_group, false>(d, panel, rows, next - done, block);
+      add_block(block, rows_a_group * width, first, sums + g * rows_a_group * width);
+      if (groups[g].count == 0) break;
+      done = next;
     }
+  }
 }
 
 void dense_sums_float(const float* panel, const float* left, std::size_t rows, std::size_t features,
