@@ -80,7 +80,18 @@ class NarrowEngine final : public Engine {
   void add_exact_product(const Rows& left, std::span<const Index> which,
                          std::span<const double> coefficients, std::size_t begin, std::size_t count,
                          double* y) const override {
-    engine_->add_exact_product(left, which, coefficients, begin, count, y);
+    std::vector<double> weights;
+    for (std::size_t first = 0; first < which.size(); first += rows_at_once) {
+      const auto some = which.subspan(first, std::min(rows_at_once, which.size() - first));
+      for_each_near(left, some, begin, count,
+                    [&](std::span<const Index> near, std::size_t from, std::size_t here) {
+                      weights.resize(near.size());
+                      for (std::size_t k = 0; k < near.size(); ++k)
+                        weights[k] = coefficients[first + near[k]];
+                      engine_->add_exact_product(left, chosen(some, near), weights, from, here,
+                                                 y + (from - begin));
+                    });
+    }
   }
   std::unique_ptr<Engine> for_columns(const Rows& columns,
                                       std::span<const Index> which) const override {

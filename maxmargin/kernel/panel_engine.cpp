@@ -104,12 +104,15 @@ class PanelEngine final : public Engine {
     for (std::size_t r = 0; r < which.size(); r += product_rows) {
       const std::size_t some = std::min(product_rows, which.size() - r);
       const Prepared rows = prepare(left, which.subspan(r, some));
+      const auto weights = coefficients.subspan(r, some);
       if (!rows.foreign.empty()) {
-        Engine::add_product(left, which.subspan(r, some), coefficients.subspan(r, some), begin,
-                            count, y);
+        if (product_)
+          maxmargin::add_exact_product(form_, left, which.subspan(r, some), weights, columns_,
+                                       begin, count, y);
+        else
+          Engine::add_product(left, which.subspan(r, some), weights, begin, count, y);
         continue;
       }
-      const auto weights = coefficients.subspan(r, some);
       if (is_fused()) {
         add_fused(rows, weights, begin, count, y);
         continue;
@@ -138,6 +141,8 @@ class PanelEngine final : public Engine {
   void add_exact_product(const Rows& left, std::span<const Index> which,
                          std::span<const double> coefficients, std::size_t begin, std::size_t count,
                          double* y) const override {
+    // Those of binary rows are exact.
+    if (product_) return add_product(left, which, coefficients, begin, count, y);
     maxmargin::add_exact_product(form_, left, which, coefficients, columns_, begin, count, y);
   }
 

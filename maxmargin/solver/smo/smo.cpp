@@ -23,10 +23,9 @@ namespace {
 
 constexpr double seconds_between_reports = 0.1;
 // Within a working set this share of the violation is left: solving it further wastes steps that
-// the next set would undo.
-constexpr double inner_share = 0.2;
-// The multipliers of coupled rows need better answers.
-constexpr double coupled_inner_share = 0.1;
+// the next set would undo. Where rows are cheap, more may be left.
+constexpr double inner_share = 0.1;
+constexpr double cheap_inner_share = 0.2;
 constexpr std::size_t largest_first_set = 512;  // variables in it
 // Outer iterations between two looks at what could be left out, and how much it must be.
 constexpr std::size_t iterations_between_shrinks = 10;
@@ -294,7 +293,9 @@ class Outer {
   double improve(const std::vector<Index>& set, const Active::Levels& levels) {
     const SetKernel& kernel = set_values_.fill(active_, coupling_, set, cache_, run_.threads);
     Active part(active_, set);
-    const double share = coupling_.empty() ? inner_share : coupled_inner_share;
+    // The multipliers of coupled rows need better answers.
+    const bool cheap = active_.K->value_cost() < cheap_value && coupling_.empty();
+    const double share = cheap ? cheap_inner_share : inner_share;
     const double target = std::max(share * levels.violation(), goal_ / 2);
     const std::size_t steps = set_solver_.solve(part, kernel, target, run_.threads);
     steps_ += steps;
