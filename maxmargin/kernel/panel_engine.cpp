@@ -456,6 +456,7 @@ class PanelEngine final : public Engine {
 
   /// Distances of binary rows, or by differences, that decay: values need not be written to a tile.
   bool is_fused() const {
+    if (slots_ == 0) return false;  // rows of zeros have no panels
     if (is_binary) return product_.has_value();
     return std::is_same_v<T, float> && !by_blocks && is_dense() && packing_.by_differences &&
            packing_.unit == 0 && std::holds_alternative<Decay>(form_.map);

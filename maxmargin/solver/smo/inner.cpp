@@ -30,20 +30,22 @@ struct Best {
   std::size_t index;
 };
 
-HWY_INLINE Best best_of(const V* values, const V* indices) {
+HWY_INLINE Best best_of(const V (&values)[chains], const V (&indices)[chains]) {
   const D d;
-  constexpr std::size_t most = chains * 8;
-  HWY_ALIGN double value[most], index[most];
-  const std::size_t lanes = hn::Lanes(d);
-  for (std::size_t c = 0; c < chains; ++c) {
-    hn::Store(values[c], d, value + c * lanes);
-    hn::Store(indices[c], d, index + c * lanes);
+  V value = values[0], index = indices[0];
+  HWY_UNROLL(4)
+  for (std::size_t c = 1; c < chains; ++c) {
+    const auto larger = hn::Gt(values[c], value);
+    const auto first = hn::And(hn::Eq(values[c], value), hn::Lt(indices[c], index));
+    const auto better = hn::Or(larger, first);
+    value = hn::IfThenElse(better, values[c], value);
+    index = hn::IfThenElse(better, indices[c], index);
   }
-  std::size_t best = 0;
-  for (std::size_t i = 1; i < chains * lanes; ++i)
-    if (value[i] > value[best] || (value[i] == value[best] && index[i] < index[best])) best = i;
+  const V largest = hn::MaxOfLanes(d, value);
+  const V of_largest = hn::IfThenElse(hn::Eq(value, largest), index, hn::Set(d, infinity));
   // By way of a signed number: -1, for none, has no value as an unsigned one.
-  return {value[best], static_cast<std::size_t>(static_cast<std::int64_t>(index[best]))};
+  const double at = hn::GetLane(hn::MinOfLanes(d, of_largest));
+  return {hn::GetLane(largest), static_cast<std::size_t>(static_cast<std::int64_t>(at))};
 }
 
 /// Of one group: the variable that can grow with the highest level, and the lowest level of a
