@@ -17,14 +17,36 @@ Formulated formulated(const Prepared& prepared, const Subproblem& problem, const
                    threads);
 }
 
+/// The derivative of the objective and the rows' prices by each variable, at a solution.
+std::vector<double> slopes_at(const DualQp& qp, const Certified& solved) {
+  std::vector<double> slope(qp.size());
+  for (std::size_t v = 0; v < qp.size(); ++v) {
+    const Block& block = qp.block[v];
+    slope[v] =
+        block.sign * solved.f[qp.row[v]] + block.linear + block.curvature * solved.solution.a[v];
+    for (std::size_t r = 0; r < qp.A.size(); ++r)
+      slope[v] += solved.solution.lambda[r] * qp.A[r][v];
+  }
+  return slope;
+}
+
 /// Where a machine without some rows starts: the variables of one with them as far as the bounds
-/// let them, made feasible with the least change. Nothing where there is no such point.
+/// let them, made feasible with the least change. Those leave their bounds that stood there for the
+/// least reason: a little of each of all would take a solver a visit to every one of them. Nothing
+/// where there is no such point.
 std::optional<Known> start_near(const DualQp& qp, const Certified& with, const Threads& threads) {
   std::vector<double> a = with.solution.a;
   if (a.size() != qp.size() || with.f.size() != qp.K->size()) return std::nullopt;
   for (std::size_t v = 0; v < a.size(); ++v)
     a[v] = std::clamp(a[v], qp.block[v].lower, qp.block[v].upper);
-  auto feasible = nearest_feasible(qp, a);
+  std::optional<std::vector<double>> feasible;
+  if (with.solution.lambda.size() == qp.A.size()) {
+    const std::vector<double> slope = slopes_at(qp, with);
+    double steepest = 0;
+    for (const double each : slope) steepest = std::max(steepest, std::abs(each));
+    feasible = gently_feasible(qp, a, slope, 1e-4 * steepest, steepest);
+  }
+  if (!feasible) feasible = nearest_feasible(qp, a);
   if (!feasible) return std::nullopt;
   const Known known{with.solution.a, with.f, with.certificate.rounding};
   return known_at(qp, std::move(*feasible), known, threads);
