@@ -77,6 +77,33 @@ std::string show_improvement(const std::vector<Improvement>& machines) {
   return text;
 }
 
+/// Why the rank did not rise further, where that was too early.
+std::string show_limit(const std::vector<Improvement>& machines, double asked) {
+  const auto reason = [](ImproveLimit limit) -> std::string_view {
+    switch (limit) {
+      case ImproveLimit::gap:
+        return "";
+      case ImproveLimit::rank:
+        return "--rank allows no more basis functions";
+      case ImproveLimit::memory:
+        return "--memory has no room for more basis functions";
+      case ImproveLimit::time:
+        return "--time-limit was reached";
+      case ImproveLimit::cancelled:
+        return "it was stopped";
+      case ImproveLimit::solver:
+        return "the problem with these basis functions was not solved to the end";
+      case ImproveLimit::span:
+        return "no other row adds a basis function";
+    }
+    return "";
+  };
+  for (const Improvement& machine : machines)
+    if (machine.limit != ImproveLimit::gap)
+      return show_line("", fmt::format("asked for: {:.3g}; {}", asked, reason(machine.limit)));
+  return "";
+}
+
 Json train_json(const TrainArguments& arguments, const TrainingData& read, const Trained& trained,
                 const DiskReport* disk, int threads) {
   const Model& model = trained.model;
@@ -143,10 +170,12 @@ std::string train_summary(const TrainArguments& arguments, const TrainingData& r
           "{} after {}{}", to_string(trained.ended), show_counted(trained.iterations, "iteration"),
           model.machines.size() > 1 ? fmt::format(" of {} machines", model.machines.size()) : ""));
   text += show_certificate(trained.certificate);
-  if (trained.ended != Ended::converged)
+  if (!trained.improvement.empty())
+    text += show_improvement(trained.improvement) +
+            show_limit(trained.improvement, read.options.true_gap);
+  else if (trained.ended != Ended::converged)
     text += show_line(
         "", fmt::format("asked for: KKT {:.3g}, relative gap {:.3g}", stop.kkt, stop.relative_gap));
-  if (!trained.improvement.empty()) text += show_improvement(trained.improvement);
   if (std::isfinite(trained.true_dual))
     text += show_line("true K",
                       fmt::format("the optimum is at least {} (relative gap {:.3g})",

@@ -88,6 +88,10 @@ TEST_F(CliSolver, ARankIsRaisedUntilTheTrueKernelsOptimumIsNear) {
                             "--rank", "5", "--true-gap", "1e-6", "--json"});
   EXPECT_EQ(few.code, 4) << few.err;
   EXPECT_EQ(few.json()["improvement"][0]["limit"], "rank");
+  const std::string told = run({"train", "d", "-o", "m", "--gamma", "4", "--approximate", "sgma",
+                                "--rank", "5", "--true-gap", "1e-6"})
+                               .out;
+  EXPECT_NE(told.find("asked for: 1e-06; --rank allows no more"), std::string::npos) << told;
   EXPECT_NE(run({"train", "d", "-o", "m", "--approximate", "random", "--true-gap", "0.5"})
                 .out.find("rounds"),
             std::string::npos);

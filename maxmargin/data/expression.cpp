@@ -13,6 +13,9 @@
 namespace maxmargin {
 namespace {
 
+// Of features, in messages.
+constexpr std::size_t most_names = 8;
+
 double sine(double x) { return std::sin(x); }
 double cosine(double x) { return std::cos(x); }
 double tangent(double x) { return std::tan(x); }
@@ -213,11 +216,15 @@ class Reading {
     if (columns_ == 0) return "the data has no features";
     std::string text =
         columns_ == 1 ? "there is x1" : "there are x1 to x" + std::to_string(columns_);
-    if (names_.empty()) return text;
-    text += ", also called ";
-    for (std::size_t i = 0; i < std::min<std::size_t>(names_.size(), 8); ++i)
-      text += (i > 0 ? ", " : "") + names_[i];
-    return names_.size() > 8 ? text + " ..." : text;
+    // Columns that are called x1, x2, ... have been told.
+    std::string others;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      if (names_[i] == "x" + std::to_string(i + 1)) continue;
+      if (++count <= most_names) others += (count > 1 ? ", " : "") + names_[i];
+    }
+    if (count == 0) return text;
+    return text + ", also called " + others + (count > most_names ? " ..." : "");
   }
 
   static std::string list_of_functions() {

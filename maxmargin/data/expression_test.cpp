@@ -92,6 +92,19 @@ TEST(Expression, MistakesHaveAColumn) {
   expect("x0", 1, "no feature 'x0'");
 }
 
+TEST(Expression, NamesWhatThereIs) {
+  const auto message = [](const std::vector<std::string>& called) {
+    try {
+      Expression("size", called, 2);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  EXPECT_NE(message({"age", "x2"}).find("there are x1 to x2, also called age"), std::string::npos);
+  EXPECT_EQ(message({"x1", "x2"}).find("also called"), std::string::npos);
+}
+
 TEST(Expression, HasABoundedSize) {
   EXPECT_NE(mistake("").second.find("empty"), std::string::npos);
   EXPECT_NE(mistake("  ").second.find("empty"), std::string::npos);

@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "maxmargin/base/clock.hpp"
 #include "maxmargin/problem/evaluate.hpp"
+#include "maxmargin/solver/limits.hpp"
 #include "maxmargin/solver/one_variable/descent.hpp"
 #include "maxmargin/solver/primal_dual/primal_dual.hpp"
 
 namespace maxmargin {
 namespace {
 
-constexpr double seconds_between_reports = 0.1;
 // Variables of a sweep whose kernel values are computed at once.
 constexpr std::size_t block_size = 256;
 // Sweeps without progress before a run counts as stalled: these methods may be slow.
@@ -27,7 +26,7 @@ class Sweeps {
   Sweeps(const DualQp& qp, const Stop& stop, std::size_t cache_bytes, Pace pace, const Run& run)
       : qp_(qp),
         stop_(stop),
-        run_(run),
+        limits_(run, stop),
         pace_(pace),
         block_(std::clamp<std::size_t>(cache_bytes / (qp.K->size() * sizeof(float) + 64), 1,
                                        block_size)),
@@ -105,34 +104,24 @@ class Sweeps {
   }
 
   bool within_limits(double violation) {
-    const double seconds = run_.seconds_before + clock_.seconds();
-    if (steps_ >= stop_.iterations) ended_ = Ended::iteration_limit;
-    if (seconds >= stop_.seconds) ended_ = Ended::time_limit;
-    if (ended_ || !run_.observer || seconds - last_report_ < seconds_between_reports)
-      return !ended_;
-    last_report_ = seconds;
     Progress progress;
-    progress.phase = "train";
     progress.iteration = steps_;
     progress.kkt = 2 * violation;
     progress.active = progress.size = qp_.size();
-    progress.seconds = seconds;
     progress.primal = best_primal_;
     progress.dual = best_dual_;
     progress.relative_gap = last_gap_;
     progress.done = std::clamp(
         std::log(first_violation_ / violation) / std::max(1e-9, std::log(first_violation_ / goal_)),
         0.0, 1.0);
-    const Control answer = run_.observer(progress);
-    if (answer == Control::finish) ended_ = Ended::time_limit;
-    if (answer == Control::cancel) ended_ = Ended::cancelled;
+    if (steps_ >= stop_.iterations) ended_ = Ended::iteration_limit;
+    if (!ended_ && !limits_.allow(progress)) ended_ = limits_.stopped();
     return !ended_;
   }
 
   const DualQp& qp_;
   const Stop& stop_;
-  const Run& run_;
-  Stopwatch clock_;
+  Limits limits_;
   Pace pace_;
   std::size_t block_;
   RowCache cache_;
@@ -142,7 +131,6 @@ class Sweeps {
   double goal_;
   double first_violation_ = 0, least_violation_ = infinity, objective_ = 0;
   double best_primal_ = infinity, best_dual_ = -infinity, last_gap_ = infinity;
-  double last_report_ = 0;
   std::size_t steps_ = 0, idle_ = 0;
 };
 

@@ -5,11 +5,11 @@
 #include <deque>
 #include <utility>
 
-#include "maxmargin/base/clock.hpp"
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/problem/feasible.hpp"
 #include "maxmargin/problem/margin.hpp"
 #include "maxmargin/problem/row_cache.hpp"
+#include "maxmargin/solver/limits.hpp"
 #include "maxmargin/solver/one_variable/descent.hpp"
 #include "maxmargin/solver/one_variable/free_steps.hpp"
 #include "maxmargin/solver/primal_dual/orthogonal_rows.hpp"
@@ -17,7 +17,6 @@
 namespace maxmargin {
 namespace {
 
-constexpr double seconds_between_reports = 0.1;
 // Within a working set this share of the violation is left.
 constexpr double inner_share = 0.1;
 constexpr std::size_t steps_per_variable = 100;
@@ -128,6 +127,7 @@ class Method {
         rows_(rows),
         options_(options),
         run_(run),
+        limits_(run, options.stop),
         units_(qp),
         set_size_(set_size(qp, options)),
         cache_(qp.K, options.cache_bytes, set_size_),
@@ -386,39 +386,19 @@ class Method {
   }
 
   bool within_limits() {
-    const double seconds = run_.seconds_before + clock_.seconds();
-    if (steps_ >= options_.stop.iterations) ended_ = Ended::iteration_limit;
-    if (seconds >= options_.stop.seconds) ended_ = Ended::time_limit;
-    if (!ended_ && run_.observer && seconds - last_report_ >= seconds_between_reports) {
-      last_report_ = seconds;
-      report(seconds);
-    }
-    return !ended_;
-  }
-
-  void report(double seconds) {
     Progress progress;
-    progress.phase = "train";
     progress.iteration = steps_;
     progress.kkt = 2 * violation_;
     progress.active = progress.size = qp_.size();
-    progress.seconds = seconds;
     progress.primal = best_primal_;
     progress.dual = best_dual_;
     progress.relative_gap = last_gap_;
     progress.done = std::clamp(std::log(first_violation_ / std::max(violation_, tolerance_)) /
                                    std::max(1e-9, std::log(first_violation_ / eps_p_)),
                                0.0, 1.0);
-    switch (run_.observer(progress)) {
-      case Control::proceed:
-        break;
-      case Control::finish:
-        ended_ = Ended::time_limit;
-        break;
-      case Control::cancel:
-        ended_ = Ended::cancelled;
-        break;
-    }
+    if (steps_ >= options_.stop.iterations) ended_ = Ended::iteration_limit;
+    if (!ended_ && !limits_.allow(progress)) ended_ = limits_.stopped();
+    return !ended_;
   }
 
   void tell(bool dual_step) const {
@@ -442,7 +422,7 @@ class Method {
   const OrthogonalRows* rows_;
   const PrimalDual& options_;
   const Run& run_;
-  Stopwatch clock_;
+  Limits limits_;
   Units units_;
   std::size_t set_size_;
   RowCache cache_;
@@ -460,7 +440,6 @@ class Method {
   double objective_ = 0;
   double best_primal_ = infinity, best_dual_ = -infinity, last_gap_ = infinity,
          last_kkt_ = infinity;
-  double last_report_ = 0;
   std::size_t steps_ = 0, idle_ = 0;
   double last_size_ = infinity, least_size_ = infinity;  // of the residuals, in units of eps_d
   double penalty_growth_ = 1;
