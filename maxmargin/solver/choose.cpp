@@ -34,6 +34,7 @@ constexpr double full_operations_a_second = 1e10, thin_operations_a_second = 1e9
 // is bounded, the products with the matrix that correct, and the time of pairs that all this is
 // compared with, in nanoseconds for each entry of the matrix.
 constexpr double most_residual = 1e-5, share_of_curvature = 0.25, least_residual = 1e-11;
+constexpr double most_residual_of_entropies = 0.9e-2;
 constexpr double column_operations_a_second = 4e9;
 constexpr double uses_on_a_path = 12, uses_without_bounds = 2;
 constexpr double products = 3, pairs_of_squared_losses = 10;
@@ -68,6 +69,10 @@ struct Shape {
     for (const Block& block : qp.block) least = std::min(least, least_bend(block));
     residual = std::min(most_residual, share_of_curvature * least / trace);
     if (residual > least_residual) needed = estimated_rank(*qp.K, residual, Threads(1));
+    // What is left is spread over many directions, so that more than that may do; and where it does
+    // not, the alternative are factors of all of K.
+    for (; entropy && !needed && residual < most_residual_of_entropies; residual *= 10)
+      needed = estimated_rank(*qp.K, 10 * residual, Threads(1));
   }
 
   static double least_bend(const Block& block) {

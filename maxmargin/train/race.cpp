@@ -31,11 +31,14 @@ std::vector<std::size_t> ranks_for(const DualQp& qp, const RaceOptions& options)
   return {std::clamp(K.size() / 20, fewest_basis_functions, most_basis_functions)};
 }
 
-std::vector<Lane> lanes_for(const DualQp& qp, const RaceOptions& options) {
+std::vector<Lane> lanes_for(const DualQp& qp, const RaceOptions& options, const Solver& chosen) {
   std::vector<Lane> lanes;
+  const auto* path = std::get_if<InteriorPoint>(&chosen);
   for_each_component<Solver>([&](const auto& solver) {
-    if (options.only.empty() || std::ranges::count(options.only, solver.name) > 0)
-      lanes.push_back({std::string(solver.name)});
+    if (!options.only.empty() && std::ranges::count(options.only, solver.name) == 0) return;
+    lanes.push_back({std::string(solver.name)});
+    if (path != nullptr && path->thin > 0 && solver.name == InteriorPoint::name)
+      lanes.push_back({.solver = std::string(solver.name), .thin = path->thin});
   });
   for (const std::size_t rank : ranks_for(qp, options))
     if (rank > 0)
@@ -43,6 +46,14 @@ std::vector<Lane> lanes_for(const DualQp& qp, const RaceOptions& options) {
   if (options.on_disk != nullptr)
     lanes.push_back({.solver = "interior-point", .out_of_core = true});
   return lanes;
+}
+
+/// Of the solver itself where it has any but its own.
+std::optional<Solver> settings_of(const Lane& lane) {
+  if (!(lane.thin > 0)) return std::nullopt;
+  InteriorPoint path;
+  path.thin = lane.thin;
+  return path;
 }
 
 class Runner {
@@ -60,7 +71,7 @@ class Runner {
     Raced raced{lane, {}, {}, 0};
     TrainOptions options = options_;
     options.solver = lane.solver;
-    options.settings.reset();
+    options.settings = settings_of(lane);
     const std::string name = lane.name();
     const Observer named = [&](Progress progress) {
       progress.phase = name;
@@ -111,6 +122,7 @@ void sort_lanes(std::vector<Raced>& lanes) {
 
 std::string Lane::name() const {
   if (out_of_core) return "out-of-core";
+  if (thin > 0) return solver + " --thin " + shortest(thin);
   return approximate ? std::string(to_string(approximate->selection)) + " " +
                            std::to_string(approximate->rank)
                      : solver;
@@ -130,12 +142,12 @@ Race race(Dataset data, const RaceOptions& options, const Threads& threads,
 
   Race race{{}, choose_solver(formulated.qp, train.stop, train.memory_bytes)};
   const Runner runner(prepared, train, options.on_disk, threads, observer);
-  const std::vector<Lane> lanes = lanes_for(formulated.qp, options);
+  const std::vector<Lane> lanes = lanes_for(formulated.qp, options, race.automatic.solver);
   for (const Lane& lane : lanes) {
     Raced raced{lane, {}, {}, 0};
     if (lane.out_of_core)
       raced.refused = refuses_out_of_core(train).value_or("");
-    else if (!lane.approximate)
+    else if (!lane.approximate && lane.thin == 0)
       raced.refused = refusal(formulated.qp, named_solver(lane.solver, formulated.qp, train.stop,
                                                           train.memory_bytes))
                           .value_or("");

@@ -14,8 +14,9 @@ struct Lane {
   std::string solver;
   std::optional<Approximate> approximate{};
   bool out_of_core = false;
+  double thin = 0;  ///< InteriorPoint::thin
 
-  std::string name() const;  ///< "smo", "pivoted 200", "out-of-core"
+  std::string name() const;  ///< "smo", "interior-point --thin 1e-5", "pivoted 200", "out-of-core"
 };
 
 /// How it did.
