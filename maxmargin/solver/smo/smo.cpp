@@ -41,6 +41,8 @@ constexpr double newton_share = 0.2;
 constexpr double step_cost = 1;
 // So many times all variables could have had their turn, and there was no progress: stalled.
 constexpr std::size_t patience = 20;
+// Levels that are sums of float kernel values are known to this, relative to their size.
+constexpr double level_rounding = 1e-6;
 // The multipliers of coupled rows move on when the violation is this share of what they move by.
 constexpr double coupling_share = 0.5;
 // Equality rows hold when they do to this, relative to their terms.
@@ -105,7 +107,8 @@ class Outer {
         set_size_(std::min(set_of_roots(qp, 4), largest_set_)),
         cache_(qp.K, options.cache_bytes, largest_set_),
         beta_(active_.beta),
-        goal_(options.stop.kkt) {
+        goal_(options.stop.kkt),
+        may_shrink_(options.shrinking) {
     full_coefficients_ = point_coefficients();
     full_f_ = run.start_f;
     if (full_f_.empty()) {
@@ -146,25 +149,30 @@ class Outer {
     if (levels.violation() <= std::max(goal_, coupling_share * coupling_.pending()))
       return settle(levels);
     if (!within_limits(levels)) return;
-    if (options_.shrinking && shrinking_pays() && ++since_shrink_ >= iterations_between_shrinks)
+    if (may_shrink_ && shrinking_pays() && ++since_shrink_ >= iterations_between_shrinks)
       shrink(levels);
     const std::vector<Index> set = working_set(levels);
     const double decrease = improve(set, levels);
-    watch(decrease, levels.violation());
+    watch(decrease, levels);
     objective_ -= decrease;
     if (hard_ && sizes().are_unbounded()) ended_ = Ended::unbounded;
   }
 
   /// Progress is a decrease that a double can show beside the objective, or, close to the optimum,
-  /// a smaller violation than ever. A run without either has stalled.
-  void watch(double decrease, double violation) {
-    if (decrease > 1e-15 * std::abs(objective_) || violation < 0.99 * least_violation_) {
+  /// a smaller violation than ever. A run without either has stalled. A violation that is a matter
+  /// of rounding may promise decreases for ever.
+  void watch(double decrease, const Active::Levels& levels) {
+    const double violation = levels.violation();
+    const bool is_rounding = violation < level_rounding * levels.size();
+    if ((decrease > 1e-15 * std::abs(objective_) && !is_rounding) ||
+        violation < 0.99 * least_violation_) {
       idle_ = 0;
     } else if (decrease == 0 || ++idle_ > patience * (active_.size() / set_size_ + 50)) {
       if (is_shrunk())
         restore();
       else
         ended_ = Ended::stalled;
+      may_shrink_ = false;  // or the same part would stall again
       idle_ = 0;
     }
     least_violation_ = std::min(least_violation_, violation);
@@ -536,6 +544,7 @@ class Outer {
   double last_report_ = 0;
   std::size_t steps_ = 0;
   double work_ = 0;  // an estimate, in nanoseconds of one core
+  bool may_shrink_;
   std::size_t since_shrink_ = 0;
   std::size_t idle_ = 0;
 };

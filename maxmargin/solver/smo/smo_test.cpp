@@ -105,6 +105,31 @@ TEST(Smo, StartsFromWhatItIsGiven) {
   EXPECT_EQ(second.iterations, 0u);
 }
 
+// Levels of 1e11 are known to 1e-5 at best: what a pair promises there is rounding.
+TEST(Smo, AToleranceBelowTheRoundingEndsAsAStall) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Rng rng(seed);
+    std::vector<double> values;
+    DualQp qp;
+    qp.A.emplace_back(60, 1.0);
+    qp.d = {30};
+    for (std::size_t i = 0; i < 60; ++i) {
+      for (int j = 0; j < 150; ++j)
+        values.push_back(312.542 * (11.8357 + static_cast<double>(rng.below(10))));
+      qp.row.push_back(static_cast<Index>(i));
+      qp.block.push_back({1, 0, 0, 1, 0});
+    }
+    qp.K = make_kernel_quadratic(Linear{},
+                                 std::make_shared<const Features>(Features::dense(150, values)));
+    Smo options;
+    options.stop.kkt = 1e-5;
+    options.stop.iterations = 1'000'000;
+    const Certified result = solved(qp, options);
+    EXPECT_NE(result.solution.ended, Ended::iteration_limit) << seed;
+    EXPECT_LT(result.certificate.relative_gap, 1e-6) << seed;
+  }
+}
+
 TEST(Smo, SaysWhatItCannotTake) {
   DualQp qp = two_classes(10, 1);
   EXPECT_FALSE(refuses(qp, Smo{}).has_value());
