@@ -13,6 +13,7 @@
 #include "maxmargin/problem/row_cache.hpp"
 #include "maxmargin/solver/smo/active.hpp"
 #include "maxmargin/solver/smo/cascade.hpp"
+#include "maxmargin/solver/smo/first_point.hpp"
 #include "maxmargin/solver/smo/newton.hpp"
 #include "maxmargin/solver/smo/set_solver.hpp"
 #include "maxmargin/solver/smo/set_values.hpp"
@@ -45,8 +46,6 @@ constexpr std::size_t patience = 20;
 constexpr double level_rounding = 1e-6;
 // The multipliers of coupled rows move on when the violation is this share of what they move by.
 constexpr double coupling_share = 0.5;
-// Equality rows hold when they do to this, relative to their terms.
-constexpr double equality_rounding = 1e-12;
 // Problems of fewer points are solved about as fast without the solution of a part of them.
 constexpr std::size_t least_cascade = 4000;
 // To what share of the spread of its levels a part is solved.
@@ -64,32 +63,6 @@ std::size_t largest_set(const DualQp& qp, const Smo& options) {
 std::size_t set_of_roots(const DualQp& qp, std::size_t times) {
   const auto root = static_cast<std::size_t>(std::sqrt(static_cast<double>(qp.size())));
   return std::clamp<std::size_t>(times * root, 64, largest_first_set);
-}
-
-/// A point within the bounds that keeps the pair rows: as given, or zero where possible; what the
-/// rows lack is made up from the first variable on.
-std::vector<double> first_point(const DualQp& qp, const RowKinds& kinds, std::vector<double> a) {
-  a.resize(qp.size(), 0.0);
-  for (std::size_t v = 0; v < qp.size(); ++v)
-    a[v] = std::clamp(a[v], qp.block[v].lower, qp.block[v].upper);
-  for (const std::size_t r : kinds.pair) {
-    double rest = qp.d[r], size = std::abs(qp.d[r]);
-    for (std::size_t v = 0; v < qp.size(); ++v) {
-      rest -= qp.A[r][v] * a[v];
-      size += std::abs(qp.A[r][v] * a[v]);
-    }
-    // A row that holds but for rounding is left as it is.
-    if (std::abs(rest) <= equality_rounding * size) continue;
-    for (std::size_t v = 0; v < qp.size() && rest != 0; ++v) {
-      const double weight = qp.A[r][v];
-      if (weight == 0) continue;
-      const double wish = a[v] + rest / weight;
-      const double moved = std::clamp(wish, qp.block[v].lower, qp.block[v].upper);
-      rest = moved == wish ? 0 : rest - weight * (moved - a[v]);
-      a[v] = moved;
-    }
-  }
-  return a;
 }
 
 class Outer {
