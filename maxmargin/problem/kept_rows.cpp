@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "maxmargin/linalg/accumulate.hpp"
-#include "maxmargin/problem/low_rank.hpp"
+#include "maxmargin/problem/same_quadratic.hpp"
 #include "maxmargin/problem/segment_store.hpp"
 
 namespace maxmargin {
@@ -15,17 +15,10 @@ namespace {
 constexpr double cheap_value = 1.5;  // nanoseconds
 constexpr std::size_t columns_per_task = 4096;
 
-class KeptRows final : public Quadratic {
+class KeptRows final : public SameQuadratic {
  public:
   KeptRows(std::shared_ptr<const Quadratic> K, std::size_t bytes)
-      : K_(std::move(K)), store_(std::make_unique<SegmentStore>(K_->size(), bytes)) {}
-
-  std::size_t size() const override { return K_->size(); }
-  std::span<const double> diagonal() const override { return K_->diagonal(); }
-  Definite definite() const override { return K_->definite(); }
-  std::size_t bytes() const override { return K_->bytes(); }
-  double value_cost() const override { return K_->value_cost(); }
-  double deviation() const override { return K_->deviation(); }
+      : SameQuadratic(std::move(K)), store_(std::make_unique<SegmentStore>(size(), bytes)) {}
 
   const float* kept_row(Index row) const override { return store_->find(row, 0, size()); }
 
@@ -41,7 +34,7 @@ class KeptRows final : public Quadratic {
       to.push_back(values.back().get());
     }
     if (missing.empty()) return;
-    K_->rows(missing, 0, size(), to, threads);
+    same().rows(missing, 0, size(), to, threads);
     for (std::size_t k = 0; k < missing.size(); ++k)
       store_->add(missing[k], 0, size(), std::move(values[k]));
   }
@@ -59,7 +52,7 @@ class KeptRows final : public Quadratic {
       }
     }
     if (missing.empty()) return;
-    K_->rows(missing, begin, count, to, threads);
+    same().rows(missing, begin, count, to, threads);
     if (count < size()) return;
     for (std::size_t k = 0; k < missing.size(); ++k) store_->add(missing[k], 0, count, to[k]);
   }
@@ -76,7 +69,7 @@ class KeptRows final : public Quadratic {
         to.push_back(out[r]);
       }
     }
-    if (!missing.empty()) K_->among(points, missing, to, threads);
+    if (!missing.empty()) same().among(points, missing, to, threads);
   }
 
   void add_product(std::span<const Index> which, std::span<const double> coefficients,
@@ -95,17 +88,12 @@ class KeptRows final : public Quadratic {
       }
     }
     add(kept, of_kept, y, threads);
-    K_->add_product(missing, of_missing, y, threads);
-  }
-
-  void exact_block(std::span<const Index> which, std::size_t begin, std::size_t count, double* out,
-                   std::size_t stride) const override {
-    K_->exact_block(which, begin, count, out, stride);
+    same().add_product(missing, of_missing, y, threads);
   }
 
   void multiply(std::span<const double> x, std::span<double> y, Precision precision,
                 const Threads& threads) const override {
-    if (precision == Precision::exact) return K_->multiply(x, y, precision, threads);
+    if (precision == Precision::exact) return same().multiply(x, y, precision, threads);
     std::vector<Index> which;
     std::vector<double> coefficients;
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -115,14 +103,6 @@ class KeptRows final : public Quadratic {
     }
     std::fill(y.begin(), y.end(), 0.0);
     add_product(which, coefficients, y, threads);
-  }
-
-  std::size_t columns() const override { return K_->columns(); }
-  std::shared_ptr<const LowRank> low_rank(std::size_t most_columns) const override {
-    return K_->low_rank(most_columns);
-  }
-  std::shared_ptr<const Quadratic> restrict_to(std::span<const Index> points) const override {
-    return K_->restrict_to(points);
   }
 
  private:
@@ -136,7 +116,6 @@ class KeptRows final : public Quadratic {
     });
   }
 
-  std::shared_ptr<const Quadratic> K_;
   std::unique_ptr<SegmentStore> store_;
 };
 

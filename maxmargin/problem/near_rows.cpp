@@ -8,7 +8,7 @@
 #include "maxmargin/base/buffer.hpp"
 #include "maxmargin/kernel/locality.hpp"
 #include "maxmargin/linalg/accumulate.hpp"
-#include "maxmargin/problem/low_rank.hpp"
+#include "maxmargin/problem/same_quadratic.hpp"
 
 namespace maxmargin {
 namespace {
@@ -102,10 +102,10 @@ struct Members {
   }
 };
 
-class NearRows final : public Quadratic {
+class NearRows final : public SameQuadratic {
  public:
   NearRows(std::shared_ptr<const Quadratic> K, std::size_t bytes, const Threads& threads)
-      : K_(std::move(K)), bytes_(bytes), slot_(K_->size(), none) {
+      : SameQuadratic(std::move(K)), bytes_(bytes), slot_(size(), none) {
     // How the columns are cut cannot be seen in any sum.
     const auto many =
         threads.count() == 1 ? 1 : stripes_a_thread * static_cast<std::size_t>(threads.count());
@@ -114,23 +114,12 @@ class NearRows final : public Quadratic {
       stripes_.emplace_back(begin, std::min(columns, size() - begin));
   }
 
-  std::size_t size() const override { return K_->size(); }
-  std::span<const double> diagonal() const override { return K_->diagonal(); }
-  Definite definite() const override { return K_->definite(); }
-  std::size_t bytes() const override { return K_->bytes(); }
-  double value_cost() const override { return K_->value_cost(); }
-  double deviation() const override { return K_->deviation(); }
   bool keeps_rows() const override { return room() >= rows_at_once; }
-
-  void rows(std::span<const Index> which, std::size_t begin, std::size_t count,
-            std::span<float* const> out, const Threads& threads) const override {
-    K_->rows(which, begin, count, out, threads);
-  }
 
   void among(std::span<const Index> points, std::span<const Index> which,
              std::span<float* const> out, const Threads& threads) const override {
     if (!std::is_sorted(points.begin(), points.end()))
-      return K_->among(points, which, out, threads);
+      return same().among(points, which, out, threads);
     std::vector<Index> asked;
     for (const Index r : which) asked.push_back(points[r]);
     keep(asked, threads);
@@ -144,7 +133,7 @@ class NearRows final : public Quadratic {
         missing.push_back(which[r]);
         of_missing.push_back(out[r]);
       }
-    if (!missing.empty()) K_->among(points, missing, of_missing, threads);
+    if (!missing.empty()) same().among(points, missing, of_missing, threads);
     const Members members(points, size());
     threads.split(slots.size(), rows_per_task, [&](std::size_t begin, std::size_t end) {
       for (std::size_t r = begin; r < end; ++r) std::fill_n(of_kept[r], points.size(), 0.0f);
@@ -174,19 +163,7 @@ class NearRows final : public Quadratic {
       for (const std::uint32_t slot : slots) rows.push_back(stripes_[s].row(slot));
       add_scaled_blocks(rows, of_kept, size(), y.data());
     });
-    K_->add_product(missing, of_missing, y, threads);
-  }
-
-  void exact_block(std::span<const Index> which, std::size_t begin, std::size_t count, double* out,
-                   std::size_t stride) const override {
-    K_->exact_block(which, begin, count, out, stride);
-  }
-  void multiply(std::span<const double> x, std::span<double> y, Precision precision,
-                const Threads& threads) const override {
-    K_->multiply(x, y, precision, threads);
-  }
-  std::shared_ptr<const Quadratic> restrict_to(std::span<const Index> points) const override {
-    return K_->restrict_to(points);
+    same().add_product(missing, of_missing, y, threads);
   }
 
  private:
@@ -194,7 +171,7 @@ class NearRows final : public Quadratic {
   std::size_t room() const {
     std::size_t used = 0;
     for (const Stripe& stripe : stripes_) used += stripe.bytes();
-    const double guess = 2 * K_->near_share() * static_cast<double>(size() * sizeof(float));
+    const double guess = 2 * same().near_share() * static_cast<double>(size() * sizeof(float));
     const double row = kept_ == 0 ? guess : static_cast<double>(used) / static_cast<double>(kept_);
     return used >= bytes_ ? 0 : static_cast<std::size_t>(static_cast<double>(bytes_ - used) / row);
   }
@@ -207,12 +184,11 @@ class NearRows final : public Quadratic {
       const std::size_t many = std::min({rows_at_once, missing.size() - done, room()});
       if (many == 0) return;
       const auto some = std::span(missing).subspan(done, many);
-      threads.run(stripes_.size(), [&](std::size_t s) { stripes_[s].append(*K_, some); });
+      threads.run(stripes_.size(), [&](std::size_t s) { stripes_[s].append(same(), some); });
       for (const Index point : some) slot_[point] = kept_++;
     }
   }
 
-  std::shared_ptr<const Quadratic> K_;
   std::size_t bytes_;
   mutable std::vector<std::uint32_t> slot_;  ///< of each point's row
   mutable std::uint32_t kept_ = 0;
