@@ -76,14 +76,16 @@ void check_batch(const Dataset& batch, std::size_t before) {
           "weights are 0 or more");
 }
 
+/// Rounded up, so that giving as much is enough.
 std::string in_mebibytes(std::size_t bytes) { return std::to_string((bytes >> 20) + 1) + "M"; }
 
 void require_memory(std::size_t given, std::size_t features) {
   const std::size_t needed = least_memory_out_of_core(features);
   if (given < needed)
     throw Error(Fault::usage,
-                "training out of core on " + std::to_string(features) + " features needs " +
-                    in_mebibytes(needed) + " of memory and may use " + in_mebibytes(given),
+                "training out of core on " + std::to_string(features) +
+                    (features == 1 ? " feature" : " features") + " needs " + in_mebibytes(needed) +
+                    " of memory and may use " + std::to_string(given >> 20) + "M",
                 "give --memory " + in_mebibytes(needed));
 }
 

@@ -197,6 +197,11 @@ class Follower {
   double best_primal_ = infinity, best_dual_ = -infinity;
 };
 
+bool has_entropy(const DualQp& qp) {
+  return std::ranges::any_of(qp.block,
+                             [](const Block& block) { return block.entropy != Entropy::none; });
+}
+
 bool is_thinned(const DualQp& qp, const InteriorPoint& options) {
   return options.thin > 0 && qp.K->columns() > low_rank_columns(*qp.K);
 }
@@ -212,7 +217,16 @@ std::optional<std::string> refuses(const DualQp& qp, const InteriorPoint& option
 
 Solution run(const DualQp& qp, const InteriorPoint& options, const Run& run) {
   require_consistent(qp);
-  return is_thinned(qp, options) ? run_thin(qp, options, run) : Follower(qp, options, run).solve();
+  if (!is_thinned(qp, options)) return Follower(qp, options, run).solve();
+  const Stopwatch clock;
+  Solution thin = run_thin(qp, options, run);
+  if (thin.ended != Ended::stalled || !has_entropy(qp) ||
+      lacking_memory(*qp.K, options.memory_bytes))
+    return thin;
+  // Their curvature has no lower bound that is known before, and no other solver takes them.
+  Run whole = run;
+  whole.seconds_before += clock.seconds();
+  return Follower(qp, options, whole).solve();
 }
 
 }  // namespace maxmargin

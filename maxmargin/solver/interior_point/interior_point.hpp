@@ -24,7 +24,8 @@ struct InteriorPoint {
   static constexpr bool any_convex_cost = true;  ///< blocks with an entropy too (problem 10.9)
   static constexpr std::string_view name = "interior-point";
   static constexpr std::string_view summary =
-      "path following with the whole matrix in memory; any equality rows; the most digits";
+      "path following with all of K in memory, or columns close to it; any equality rows; the most "
+      "digits";
   static constexpr auto fields = std::tuple{
       field("removal", &InteriorPoint::removal,
             "leave variables out whose multipliers have decided"),

@@ -86,6 +86,17 @@ TEST(Thin, NarrowKernelsStall) {
   EXPECT_LE(thinned.certificate.dual, whole.certificate.primal * (1 + 1e-9));
 }
 
+// Costs that no other solver takes go on with all of K.
+TEST(Thin, NarrowKernelsOfEntropiesConverge) {
+  const Threads threads(1);
+  const DualQp qp = machine(Logistic{}, 1000, true, 60);
+  const Certified whole = solve(qp, path(0, 1e-10), threads);
+  const Certified thinned = solve(qp, path(0.5, 1e-9), threads);
+  EXPECT_EQ(thinned.solution.ended, Ended::converged);
+  EXPECT_NEAR(thinned.certificate.primal, whole.certificate.primal,
+              1e-9 * whole.certificate.primal);
+}
+
 TEST(Thin, MemoryLimitsTheColumns) {
   const std::size_t bytes = 10 << 20, most = most_thin_columns(10000, bytes);
   EXPECT_GT(most, 10u);
