@@ -180,14 +180,6 @@ double Active::Levels::violation() const {
   return largest;
 }
 
-double Active::Levels::size() const {
-  double largest = 0;
-  for (const Range& range : row)
-    for (const double level : {range.highest, range.lowest})
-      if (std::isfinite(level)) largest = std::max(largest, std::abs(level));
-  return largest;
-}
-
 Active::Levels Active::levels(const Threads& threads) {
   const std::size_t tasks = (size() + variables_per_task - 1) / variables_per_task;
   std::vector<Levels> part(tasks, Levels{std::vector<Range>(rows_)});

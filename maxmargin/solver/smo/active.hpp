@@ -47,8 +47,6 @@ struct Active {
   struct Levels {
     std::vector<Range> row;
     double violation() const;
-    /// The largest of the levels above, whatever its sign.
-    double size() const;
   };
   /// Also keeps the level of every variable for violators().
   Levels levels(const Threads& threads);

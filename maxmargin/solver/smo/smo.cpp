@@ -42,8 +42,8 @@ constexpr double newton_share = 0.2;
 constexpr double step_cost = 1;
 // So many times all variables could have had their turn, and there was no progress: stalled.
 constexpr std::size_t patience = 20;
-// Levels that are sums of float kernel values are known to this, relative to their size.
-constexpr double level_rounding = 1e-6;
+// Iterations between two looks at how far levels can be trusted.
+constexpr std::size_t iterations_between_looks = 16;
 // The multipliers of coupled rows move on when the violation is this share of what they move by.
 constexpr double coupling_share = 0.5;
 // Problems of fewer points are solved about as fast without the solution of a part of them.
@@ -126,21 +126,22 @@ class Outer {
       shrink(levels);
     const std::vector<Index> set = working_set(levels);
     const double decrease = improve(set, levels);
-    watch(decrease, levels);
+    watch(decrease, levels.violation());
     objective_ -= decrease;
     if (hard_ && sizes().are_unbounded()) ended_ = Ended::unbounded;
   }
 
   /// Progress is a decrease that a double can show beside the objective, or, close to the optimum,
   /// a smaller violation than ever. A run without either has stalled. A violation that is a matter
-  /// of rounding may promise decreases for ever.
-  void watch(double decrease, const Active::Levels& levels) {
-    const double violation = levels.violation();
-    const bool is_rounding = violation < level_rounding * levels.size();
+  /// of rounding may promise decreases for ever: then nobody waits as long.
+  void watch(double decrease, double violation) {
+    if (watched_++ % iterations_between_looks == 0) rounding_ = rounding_of_levels();
+    const bool is_rounding = violation < rounding_;
+    idle_ += is_rounding ? patience : 1;
     if ((decrease > 1e-15 * std::abs(objective_) && !is_rounding) ||
         violation < 0.99 * least_violation_) {
       idle_ = 0;
-    } else if (decrease == 0 || ++idle_ > patience * (active_.size() / set_size_ + 50)) {
+    } else if (decrease == 0 || idle_ > patience * (active_.size() / set_size_ + 50)) {
       if (is_shrunk())
         restore();
       else
@@ -423,6 +424,13 @@ class Outer {
     return true;
   }
 
+  /// What the errors of kernel values, which are of both signs, make of a level.
+  double rounding_of_levels() const {
+    double squares = 0;
+    for (const double beta : active_.beta) squares += beta * beta;
+    return active_.K->deviation() * largest_diagonal() * std::sqrt(squares);
+  }
+
   double largest_diagonal() const {
     const auto diagonal = qp_.K->diagonal();
     return *std::max_element(diagonal.begin(), diagonal.end());
@@ -519,7 +527,8 @@ class Outer {
   double work_ = 0;  // an estimate, in nanoseconds of one core
   bool may_shrink_;
   std::size_t since_shrink_ = 0;
-  std::size_t idle_ = 0;
+  std::size_t watched_ = 0, idle_ = 0;
+  double rounding_ = 0;  // of levels, at the last look
 };
 
 /// An observer of the whole problem, for a part of it.
