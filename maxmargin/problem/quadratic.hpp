@@ -57,8 +57,8 @@ class Quadratic {
   virtual double near_share() const { return 1; }
   /// Neighbouring values of the row at place r of those asked for, from column `column` on.
   using NearValues = std::function<void(std::size_t r, std::size_t column, std::span<const float>)>;
-  /// Calls body with all values in the columns [begin, begin + count) that are not negligible, among
-  /// others; the columns of a row increase. Used by one thread for its own columns.
+  /// Calls body with all values in the columns [begin, begin + count) that are not negligible,
+  /// among others; the columns of a row increase. Used by one thread for its own columns.
   virtual void near_values(std::span<const Index> which, std::size_t begin, std::size_t count,
                            const NearValues& body) const;
   /// Whether rows, once computed, are had again almost for nothing.
