@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 
 #if defined(__x86_64__)
 #pragma GCC diagnostic push
@@ -82,12 +81,15 @@ MAXMARGIN_AVX512 void add_counts(const Counts& counts, const double* low, const 
 }  // namespace
 
 bool BinaryProduct::is_possible(double rate, std::size_t features) {
+  return features <= 65536 && rate * 255 <= largest_exponent;
+}
+
+bool BinaryProduct::pays() {
 #if defined(__x86_64__)
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-         features <= 65536 && rate * 255 <= largest_exponent;
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 #else
-  return rate < 0 && features == 0;
+  return false;
 #endif
 }
 
@@ -113,10 +115,34 @@ BinaryRows BinaryProduct::rows(std::span<const ListedRow<std::uint8_t>> lists,
   return rows;
 }
 
+void BinaryProduct::add(const std::uint8_t* panel, const std::uint8_t* column_base,
+                        const BinaryRows& rows, double* y) const {
+  if (pays())
+    add_vectors(panel, column_base, rows, y);
+  else
+    add_plainly(panel, column_base, rows, y);
+}
+
+void BinaryProduct::add_plainly(const std::uint8_t* panel, const std::uint8_t* column_base,
+                                const BinaryRows& rows, double* y) const {
+  for (std::size_t c = 0; c < width; ++c) {
+    const unsigned bit = c < half ? 0x01 : 0x10;
+    double sum = 0;
+    for (std::size_t r = 0; r < rows.weight.size(); ++r) {
+      std::size_t common = 0;
+      for (std::size_t k = rows.begin[r]; k < rows.begin[r + 1]; ++k)
+        common += (panel[rows.features[k] * half + c % half] & bit) != 0;
+      sum += rows.weight[r] * low_[common % 16] * high_[common / 16];
+    }
+    y[c] += falling_[column_base[c]] * sum;
+  }
+}
+
 #if defined(__x86_64__)
 
-MAXMARGIN_AVX512 void BinaryProduct::add(const std::uint8_t* panel, const std::uint8_t* column_base,
-                                         const BinaryRows& rows, double* y) const {
+MAXMARGIN_AVX512 void BinaryProduct::add_vectors(const std::uint8_t* panel,
+                                                 const std::uint8_t* column_base,
+                                                 const BinaryRows& rows, double* y) const {
   alignas(64) double sums[width] = {};
   Counts counts{};
   const std::span<const std::uint16_t> features(rows.features);
@@ -138,9 +164,9 @@ MAXMARGIN_AVX512 void BinaryProduct::add(const std::uint8_t* panel, const std::u
 
 #else
 
-void BinaryProduct::add(const std::uint8_t*, const std::uint8_t*, const BinaryRows&,
-                        double*) const {
-  throw std::logic_error("this processor has no AVX-512");
+void BinaryProduct::add_vectors(const std::uint8_t* panel, const std::uint8_t* column_base,
+                                const BinaryRows& rows, double* y) const {
+  add_plainly(panel, column_base, rows, y);
 }
 
 #endif

@@ -56,7 +56,7 @@ class PanelEngine final : public Engine {
     if constexpr (is_binary) {
       const double rate = std::get<Decay>(form.map).rate * scale();
       decay_.emplace(rate);
-      if (BinaryProduct::is_possible(rate, slots_)) product_.emplace(rate);
+      if (BinaryProduct::pays() && BinaryProduct::is_possible(rate, slots_)) product_.emplace(rate);
     }
   }
 
