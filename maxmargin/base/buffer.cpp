@@ -15,8 +15,10 @@
 namespace maxmargin {
 namespace {
 
-// From this size on arrays have pages of their own: whole ones, so that a size tells.
+// From these sizes on arrays have pages of their own. Beyond the second one the heap would have
+// none at hand either: it gives them back at once.
 constexpr std::size_t mapped_from = std::size_t{1} << 20;
+constexpr std::size_t mapped_from_if_any = std::size_t{32} << 20;
 // From this size on, 2 MB pages save most of the page faults.
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
@@ -43,8 +45,10 @@ constexpr std::size_t alignment = 64;
 
 /// From the heap: no call of the system, and no page fault, for arrays that come and go. Cleared by
 /// the heap, which knows what has never been touched.
-std::byte* heap_copy(const std::byte* data, std::size_t bytes, std::size_t wanted) {
-  void* given = std::calloc(wanted + 2 * alignment, 1);
+std::byte* heap_copy(const std::byte* data, std::size_t bytes, std::size_t wanted,
+                     Pages::Fresh fresh) {
+  const std::size_t size = wanted + 2 * alignment;
+  void* given = fresh == Pages::Fresh::zero ? std::calloc(size, 1) : std::malloc(size);
   if (given == nullptr) throw std::bad_alloc();
   const std::size_t past = reinterpret_cast<std::uintptr_t>(given) % alignment;
   std::byte* grown = static_cast<std::byte*>(given) + (2 * alignment - past);
@@ -65,29 +69,31 @@ Pages::~Pages() { release(); }
 
 void Pages::release() {
   if (data_ == nullptr) return;
-  if (bytes_ < mapped_from)
-    free_heap(data_);
-  else
+  if (mapped_)
     munmap(data_, bytes_);
+  else
+    free_heap(data_);
   data_ = nullptr;
   bytes_ = 0;
 }
 
-void Pages::resize(std::size_t bytes) {
+void Pages::resize(std::size_t bytes, Fresh fresh) {
   if (bytes > (std::size_t{1} << 62)) throw std::bad_alloc();
-  const std::size_t wanted = bytes < mapped_from ? (bytes + 63) / 64 * 64 : whole_pages(bytes);
+  const bool to_map = bytes >= (fresh == Fresh::zero ? mapped_from : mapped_from_if_any);
+  const std::size_t wanted = to_map ? whole_pages(bytes) : (bytes + 63) / 64 * 64;
   if (wanted == bytes_) return;
   if (wanted == 0) return release();
-  const bool was_mapped = bytes_ >= mapped_from, is_mapped = wanted >= mapped_from;
-  if (is_mapped && (was_mapped || data_ == nullptr)) {
+  if (to_map && (mapped_ || data_ == nullptr)) {
     data_ = map_pages(data_, bytes_, wanted);
   } else {
-    std::byte* grown = is_mapped ? map_pages(nullptr, 0, wanted) : heap_copy(data_, bytes_, wanted);
-    if (is_mapped) std::copy(data_, data_ + bytes_, grown);
+    std::byte* grown =
+        to_map ? map_pages(nullptr, 0, wanted) : heap_copy(data_, bytes_, wanted, fresh);
+    if (to_map) std::copy(data_, data_ + bytes_, grown);
     release();
     data_ = grown;
   }
   bytes_ = wanted;
+  mapped_ = to_map;
 }
 
 std::size_t peak_memory_bytes() {

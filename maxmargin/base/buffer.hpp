@@ -9,29 +9,36 @@ namespace maxmargin {
 
 /// Raw memory. Large arrays are pages that grow in place or move without a copy (mremap), so that
 /// growing never holds the content twice; fresh pages cost nothing until touched. Small ones come
-/// from the heap. Fresh memory is zero and aligned for every vector.
+/// from the heap. Fresh memory is aligned for every vector.
 class Pages {
  public:
   Pages() = default;
   ~Pages();
   Pages(Pages&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+      : data_(std::exchange(other.data_, nullptr)),
+        bytes_(std::exchange(other.bytes_, 0)),
+        mapped_(other.mapped_) {}
   Pages& operator=(Pages&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);
+    std::swap(mapped_, other.mapped_);
     return *this;
   }
 
   std::byte* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
+  /// What fresh memory holds: zeros, or anything, which the heap then may have at hand: fresh pages
+  /// from the system cost more than computing what is written to them.
+  enum class Fresh { zero, any };
   /// Throws std::bad_alloc when the system refuses.
-  void resize(std::size_t bytes);
+  void resize(std::size_t bytes, Fresh fresh = Fresh::zero);
 
  private:
   void release();
 
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
+  bool mapped_ = false;
 };
 
 /// A growing array of plain values on Pages, for the large arrays (data, kernel cache) where
@@ -60,6 +67,11 @@ class Buffer {
   /// New elements are zero unless the buffer was larger before.
   void resize(std::size_t size) {
     if (size * sizeof(T) > pages_.bytes()) pages_.resize(size * sizeof(T));
+    size_ = size;
+  }
+  /// New elements may be anything.
+  void resize_for_overwrite(std::size_t size) {
+    if (size * sizeof(T) > pages_.bytes()) pages_.resize(size * sizeof(T), Pages::Fresh::any);
     size_ = size;
   }
   void push_back(T value) {

@@ -32,7 +32,7 @@ RowCache::RowCache(std::shared_ptr<const Quadratic> K, std::size_t bytes, std::s
       length_(row_bytes(*K_)),
       capacity_(room()),
       slot_of_(K_->size(), none) {
-  arena_.resize(capacity_ * length_);
+  arena_.resize_for_overwrite(capacity_ * length_);
 }
 
 std::size_t RowCache::room() const {
@@ -177,7 +177,7 @@ void RowCache::restrict_to(std::shared_ptr<const Quadratic> K, std::span<const I
   K_ = std::move(K);
   length_ = new_length;
   capacity_ = room();
-  arena_.resize(std::max(capacity_, new_point_of.size()) * length_);
+  arena_.resize_for_overwrite(std::max(capacity_, new_point_of.size()) * length_);
   slot_of_ = std::move(new_slot_of);
   point_of_ = std::move(new_point_of);
   used_at_ = std::move(new_used_at);
