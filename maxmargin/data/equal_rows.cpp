@@ -2,55 +2,83 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace maxmargin {
 namespace {
 
-/// A row without its zeros.
-struct BareRow {
-  std::vector<Index> features;
-  std::vector<double> values;
-
-  void read(const Rows& rows, std::size_t i) {
-    features.clear();
-    values.clear();
-    rows.for_each(i, [&](Index feature, double value) {
-      if (value == 0) return;
-      features.push_back(feature);
-      values.push_back(value);
-    });
+/// A row in a form that equal rows have in common, whatever zeros they have stored: sparse ones
+/// without them, dense ones without negative ones.
+template <class Value>
+class BareRow {
+ public:
+  void read(const Rows& rows, const Value* values, std::size_t i) {
+    const std::uint64_t first = rows.sparse() ? rows.start[i] : i * rows.columns;
+    const std::size_t size = rows.sparse() ? rows.start[i + 1] - first : rows.columns;
+    values_ = {values + first, size};
+    features_ = rows.sparse() ? std::span(rows.index + first, size) : std::span<const Index>();
+    if (!rows.sparse())
+      add_zero();
+    else if (std::find(values_.begin(), values_.end(), Value{0}) != values_.end())
+      leave_zeros_out();
   }
   std::uint64_t hash() const {
-    return XXH3_64bits_withSeed(values.data(), values.size() * sizeof(double),
-                                XXH3_64bits(features.data(), features.size() * sizeof(Index)));
+    return XXH3_64bits_withSeed(values_.data(), values_.size_bytes(),
+                                XXH3_64bits(features_.data(), features_.size_bytes()));
   }
-  bool operator==(const BareRow&) const = default;
+  bool operator==(const BareRow& other) const {
+    return std::ranges::equal(features_, other.features_) &&
+           std::ranges::equal(values_, other.values_);
+  }
+
+ private:
+  void add_zero() {
+    own_values_.resize(values_.size());
+    std::transform(values_.begin(), values_.end(), own_values_.begin(),
+                   [](Value value) { return value + Value{0}; });
+    values_ = own_values_;
+  }
+  void leave_zeros_out() {
+    own_values_.clear();
+    own_features_.clear();
+    for (std::size_t k = 0; k < values_.size(); ++k)
+      if (values_[k] != 0) {
+        own_features_.push_back(features_[k]);
+        own_values_.push_back(values_[k]);
+      }
+    values_ = own_values_;
+    features_ = own_features_;
+  }
+
+  std::span<const Index> features_;
+  std::span<const Value> values_;
+  std::vector<Index> own_features_;
+  std::vector<Value> own_values_;
 };
 
-}  // namespace
-
-std::vector<Index> first_equal_rows(const Rows& rows, const Threads& threads) {
+template <class Value>
+std::vector<Index> first_equal(const Rows& rows, const Value* values, const Threads& threads) {
   constexpr std::size_t rows_a_task = 512;
   std::vector<std::uint64_t> hashes(rows.count);
   threads.split(rows.count, rows_a_task, [&](std::size_t begin, std::size_t end) {
-    BareRow row;
+    BareRow<Value> row;
     for (std::size_t i = begin; i < end; ++i) {
-      row.read(rows, i);
+      row.read(rows, values, i);
       hashes[i] = row.hash();
     }
   });
   std::vector<Index> first(rows.count);
   std::unordered_multimap<std::uint64_t, Index> seen;
   seen.reserve(rows.count);
-  BareRow row, other;
+  BareRow<Value> row, other;
   for (std::size_t i = 0; i < rows.count; ++i) {
     first[i] = static_cast<Index>(i);
     // Equal hashes are equal rows but for a collision, which the comparison tells.
     const auto [begin, end] = seen.equal_range(hashes[i]);
     for (auto it = begin; it != end; ++it) {
-      row.read(rows, i);
-      other.read(rows, it->second);
+      row.read(rows, values, i);
+      other.read(rows, values, it->second);
       if (other == row) {
         first[i] = it->second;
         break;
@@ -59,6 +87,13 @@ std::vector<Index> first_equal_rows(const Rows& rows, const Threads& threads) {
     if (first[i] == i) seen.emplace(hashes[i], static_cast<Index>(i));
   }
   return first;
+}
+
+}  // namespace
+
+std::vector<Index> first_equal_rows(const Rows& rows, const Threads& threads) {
+  return rows.floats != nullptr ? first_equal(rows, rows.floats, threads)
+                                : first_equal(rows, rows.doubles, threads);
 }
 
 }  // namespace maxmargin

@@ -53,11 +53,22 @@ struct Rows {
   /// Calls `visit(feature, value)` for each stored value of a row, in order of the features.
   template <class Visit>
   void for_each(std::size_t row, Visit&& visit) const {
+    if (floats != nullptr)
+      visit_values(floats, row, visit);
+    else
+      visit_values(doubles, row, visit);
+  }
+
+ private:
+  template <class Value, class Visit>
+  void visit_values(const Value* values, std::size_t row, Visit& visit) const {
     if (sparse()) {
-      for (std::uint64_t k = start[row]; k < start[row + 1]; ++k) visit(index[k], value(k));
+      for (std::uint64_t k = start[row]; k < start[row + 1]; ++k)
+        visit(index[k], static_cast<double>(values[k]));
     } else {
-      const std::uint64_t base = static_cast<std::uint64_t>(row) * columns;
-      for (std::size_t j = 0; j < columns; ++j) visit(static_cast<Index>(j), value(base + j));
+      const Value* first = values + static_cast<std::uint64_t>(row) * columns;
+      for (std::size_t j = 0; j < columns; ++j)
+        visit(static_cast<Index>(j), static_cast<double>(first[j]));
     }
   }
 };

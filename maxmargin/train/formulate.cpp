@@ -180,19 +180,18 @@ Points own_points(const Examples& data, std::span<const Example> examples, const
 
 /// In the order of the shared matrix.
 Points shared_points(const Examples& data, std::span<const Example> examples) {
-  std::vector<std::pair<Index, Index>> found;  // point of the shared matrix, first equal row
+  std::vector<Index> leader_of(data.K->size(), none);  // of each point that occurs
   for (const Example& example : examples) {
     const Index leader = data.first_equal[example.row];
-    found.emplace_back(data.point[leader], leader);
+    leader_of[data.point[leader]] = leader;
   }
-  std::sort(found.begin(), found.end());
-  found.erase(std::unique(found.begin(), found.end()), found.end());
   Points points{{}, std::vector<Index>(data.x->count(), none), nullptr};
   std::vector<Index> shared;
-  for (const auto& [point, leader] : found) {
-    points.of_leader[leader] = static_cast<Index>(points.row.size());
-    points.row.push_back(leader);
-    shared.push_back(point);
+  for (std::size_t point = 0; point < leader_of.size(); ++point) {
+    if (leader_of[point] == none) continue;
+    points.of_leader[leader_of[point]] = static_cast<Index>(points.row.size());
+    points.row.push_back(leader_of[point]);
+    shared.push_back(static_cast<Index>(point));
   }
   points.K = data.K->restrict_to(shared);
   return points;
