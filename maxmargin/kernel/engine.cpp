@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <stdexcept>
 
 #include "maxmargin/kernel/exact_product.hpp"
@@ -278,6 +279,8 @@ std::unique_ptr<Engine> make_form_engine(const Form& form, const Rows& columns,
                              packing.used.count <= most_differences &&
                              float_trust(form, own, differences_limit) > 0;
     trust = float_trust(form, own, packing.by_differences ? differences_limit : float_limit);
+    if (packing.by_differences)
+      packing.stretch = std::sqrt(std::get<Decay>(form.map).rate * std::numbers::log2e);
   }
   if (packing.side == LeftSide::listed && summation.is_product() &&
       groups_pay(columns, packing.used.count))
@@ -401,10 +404,15 @@ std::vector<double> self_values(const Kernel& kernel, const Rows& rows, const Th
       [&](const auto& chosen) {
         if constexpr (requires { chosen.form(); }) {
           const Form form = chosen.form();
+          if (form.pairing != Pairing::dot) {  // no distance from itself
+            const double value = std::visit([](const auto& map) { return map(0); }, form.map);
+            std::fill(values.begin(), values.end(), value);
+            return;
+          }
           threads.split(rows.count, rows_a_look, [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i) {
               double sum = 0;
-              rows.for_each(i, [&](Index, double x) { sum += pair_term(form.pairing, x, x); });
+              rows.for_each(i, [&](Index, double x) { sum += x * x; });
               values[i] = std::visit([&](const auto& map) { return map(sum); }, form.map);
             }
           });

@@ -21,11 +21,9 @@ struct HighLow {
   V high, low;
 };
 
-// 2^(high + low) for high + low <= 0 or moderate; relative error below 2e-7. Below 2^-126: zero.
+// 2^(whole + r) for a whole number and |r| <= 1/2; relative error below 2e-7. Below 2^-126: zero.
 template <class D, class V>
-HWY_INLINE V power_of_two(D d, V high, V low) {
-  const V whole = hn::Round(high);
-  const V r = hn::Add(hn::Sub(high, whole), low);
+HWY_INLINE V scaled_power(D d, V whole, V r) {
   V p = hn::Set(d, 0.00015345810970757157f);
   p = hn::MulAdd(p, r, hn::Set(d, 0.0013399930903688073f));
   p = hn::MulAdd(p, r, hn::Set(d, 0.009618489071726799f));
@@ -43,6 +41,19 @@ HWY_INLINE V power_of_two(D d, V high, V low) {
   const V scale =
       hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(hn::ConvertTo(di, bounded), hn::Set(di, 127))));
   return hn::IfThenElseZero(normal, hn::Mul(p, scale));
+}
+
+// 2^(high + low) for high + low <= 0 or moderate.
+template <class D, class V>
+HWY_INLINE V power_of_two(D d, V high, V low) {
+  const V whole = hn::Round(high);
+  return scaled_power(d, whole, hn::Add(hn::Sub(high, whole), low));
+}
+
+template <class D, class V>
+HWY_INLINE V power_of_two(D d, V x) {
+  const V whole = hn::Round(x);
+  return scaled_power(d, whole, hn::Sub(x, whole));
 }
 
 constexpr double log2_of_e = 1.4426950408889634;
@@ -80,14 +91,6 @@ struct DecayTile {
     V rest = product_error(d, distance, rate, p);
     rest = hn::MulAdd(distance, hn::Set(d, low), rest);
     rest = hn::MulAdd(s.low, rate, rest);
-    return power_of_two(d, p, rest);
-  }
-  /// Of a distance that is a float, and not negative.
-  template <class D, class V>
-  HWY_INLINE V of_distance(D d, V distance) const {
-    const V rate = hn::Set(d, high);
-    const V p = hn::Mul(distance, rate);
-    const V rest = hn::MulAdd(distance, hn::Set(d, low), product_error(d, distance, rate, p));
     return power_of_two(d, p, rest);
   }
 };

@@ -18,8 +18,6 @@
 namespace maxmargin {
 namespace {
 
-// Rows that share one pass over a panel; their sums (8 KB) stay in L1.
-constexpr std::size_t rows_at_once = 32;
 // A tile of so many values stays in L2 between being computed and being used.
 constexpr std::size_t product_rows = 256;
 constexpr std::size_t product_columns = 256;
@@ -43,6 +41,7 @@ class PanelEngine final : public Engine {
         summation_(form.pairing),
         columns_(columns),
         packing_(std::move(packing)),
+        unit_(packing_.unit, packing_.slack),
         slots_((packing_.used.count + slot_features - 1) / slot_features),
         panel_size_(slots_ * slot_cells) {
     allocate(columns.count);
@@ -73,6 +72,7 @@ class PanelEngine final : public Engine {
         summation_(whole.summation_),
         columns_(columns),
         packing_(whole.packing_),
+        unit_(whole.unit_),
         slots_(whole.slots_),
         panel_size_(whole.panel_size_),
         decay_(whole.decay_),
@@ -183,7 +183,7 @@ class PanelEngine final : public Engine {
 
   /// What one unit of a sum is worth: sums of products count in squares.
   double scale() const {
-    if (packing_.unit == 0) return 1;
+    if (packing_.unit == 0) return 1 / (packing_.stretch * packing_.stretch);
     return summation_.is_product() ? packing_.unit * packing_.unit : packing_.unit;
   }
 
@@ -194,8 +194,7 @@ class PanelEngine final : public Engine {
       return true;
     } else {
       double units = value;
-      if (packing_.unit != 0 && !whole_units(value, packing_.unit, packing_.slack, units))
-        return false;
+      if (packing_.unit != 0 && !unit_.divides(value, units)) return false;
       if (is_binary && units != 1) return false;
       if (in_quads && !(units >= 0 && units <= 255)) return false;
       result = static_cast<Value>(units);
@@ -211,29 +210,15 @@ class PanelEngine final : public Engine {
       return static_cast<Sum>(base);
   }
 
-  /// Calls body(feature, value) for the values of a row that are not zero, after centering, for
-  /// which `values` has the place.
-  template <class Body>
-  void for_each_value(const Rows& rows, std::size_t row, std::vector<double>& values,
-                      Body&& body) const {
-    const std::vector<double>& center = packing_.used.center;
-    if (center.empty()) {
-      rows.for_each(row, [&](Index feature, double raw) {
-        if (raw != 0) body(feature, summation_.value(raw));
-      });
-      return;
-    }
-    values.assign(std::max(center.size(), rows.columns), 0.0);
-    rows.for_each(row, [&](Index feature, double raw) { values[feature] = summation_.value(raw); });
-    for (std::size_t j = 0; j < center.size(); ++j) values[j] -= center[j];
-    for (std::size_t j = 0; j < values.size(); ++j)
-      if (values[j] != 0) body(static_cast<Index>(j), values[j]);
-  }
-
   void allocate(std::size_t columns) {
     const std::size_t panels = (columns + width - 1) / width;
-    packed_.resize(panels * panel_size_);
-    if constexpr (in_quads) std::fill(packed_.begin(), packed_.end(), -quad_origin);
+    if (is_dense()) {  // all is written but the places behind the last column
+      packed_.resize_for_overwrite(panels * panel_size_);
+      std::fill(packed_.begin() + columns / width * panel_size_, packed_.end(), T{0});
+    } else {
+      packed_.resize(panels * panel_size_);
+      if constexpr (in_quads) std::fill(packed_.begin(), packed_.end(), -quad_origin);
+    }
     base_.resize(panels * width);
   }
 
@@ -270,12 +255,20 @@ class PanelEngine final : public Engine {
         from[k] = row.rows->dense.data() + row.place * dense_length();
       }
       T* target = packed_.data() + c / width * panel_size_ + c % width * slot_features;
-      for (std::size_t j = 0; j < slots_; ++j, target += width * slot_features)
-        for (std::size_t k = 0; k < some; ++k)
-          for (std::size_t part = 0; part < slot_features; ++part)
-            target[k * slot_features + part] = from[k][j * slot_features + part];
+      // A number of rows that the compiler knows is copied twice as fast.
+      if (some == at_once)
+        place_whole(from, at_once, target);
+      else
+        place_whole(from, some, target);
       c += some;
     }
+  }
+
+  [[gnu::always_inline]] void place_whole(const T* const* from, std::size_t rows, T* target) const {
+    for (std::size_t j = 0; j < slots_; ++j, target += width * slot_features)
+      for (std::size_t k = 0; k < rows; ++k)
+        std::memcpy(target + k * slot_features, from[k] + j * slot_features,
+                    slot_features * sizeof(T));
   }
 
   void place_list(const OwnRow& row, std::size_t c) {
@@ -302,14 +295,17 @@ class PanelEngine final : public Engine {
     if (left.is_same_as(columns_)) {
       for (const Index row : which) {
         const OwnRow own = own_row(row);
-        if (packing_.side == LeftSide::listed)
-          rows.borrow_row(*own.rows, own.place);
+        if (is_dense())
+          rows.borrow_whole(*own.rows, own.place, dense_length());
+        else if (packing_.side == LeftSide::listed)
+          rows.borrow_list(*own.rows, own.place);
         else
-          rows.copy_row(*own.rows, own.place, dense_length());
+          rows.copy_row(*own.rows, own.place, 0);
       }
     } else {
       for (std::size_t r = 0; r < which.size(); ++r)
         if (!prepare_row(left, which[r], rows).fits) rows.foreign.push_back(static_cast<Index>(r));
+      if (is_dense()) rows.find_whole(dense_length());
     }
     if constexpr (std::is_same_v<T, float>) {
       if (packing_.side == LeftSide::grouped) rows = grouped(std::move(rows), slots_);
@@ -322,35 +318,31 @@ class PanelEngine final : public Engine {
     double column_base;  ///< what is added to the sums of the row as a column
   };
   PreparedRow prepare_row(const Rows& left, std::size_t row, Prepared& rows) const {
-    if (is_dense() && packing_.unit == 0 && summation_.is_product())
-      return prepare_dense_row(left, row, rows);
+    if (is_dense()) return prepare_dense_row(left, row, rows);
     double base = 0, norm = 0, column_base = 0;
     bool fits = true;
     const std::vector<std::uint32_t>& numbers = packing_.used.number;
-    const std::size_t dense_at = rows.dense.size();
-    rows.dense.resize(dense_at + dense_length(), T{0});
-    for_each_value(left, row, rows.centered, [&](Index feature, double exact) {
+    left.for_each(row, [&](Index feature, double raw) {
+      if (raw == 0) return;
+      const double exact = summation_.value(raw);
       Value value{};
       fits = in_units(exact, value) && fits;
       norm += exact * exact;
       const double alone = summation_.alone(static_cast<double>(value));
       const std::size_t number = feature < numbers.size() ? numbers[feature] : UsedFeatures::unused;
       const bool used = number != UsedFeatures::unused;
-      if (!used || (summation_.is_euclidean() && !packing_.by_differences)) base += alone;
-      if (!packing_.by_differences) column_base += alone;
+      if (!used || summation_.is_euclidean()) base += alone;
+      column_base += alone;
       if (!used) return;
       if constexpr (in_quads) base += summation_.factor * quad_origin * static_cast<double>(value);
-      if (is_dense())
-        rows.dense[dense_at + number] = static_cast<T>(value);
-      else
-        rows.add(number, value);
+      rows.add(number, value);
     });
     rows.end_list();
     rows.base.push_back(whole_sum(base));
     return {fits && norm <= packing_.trusted_norm, column_base};
   }
 
-  /// The same for a row that is taken whole and as it is, in plain loops over all features.
+  /// The same for a row that is taken whole, of products, in plain loops over all features.
   PreparedRow prepare_dense_row(const Rows& left, std::size_t row, Prepared& rows) const {
     std::vector<double>& values = rows.centered;
     const std::vector<double>& center = packing_.used.center;
@@ -359,11 +351,13 @@ class PanelEngine final : public Engine {
     left.for_each(row, [&](Index feature, double raw) { values[feature] = summation_.value(raw); });
     for (std::size_t j = 0; j < center.size(); ++j) values[j] -= center[j];
     const std::size_t at = rows.dense.size();
-    rows.dense.resize(at + slots_);
+    rows.dense.resize(at + dense_length());
     T* dense = rows.dense.data() + at;
     double norm = 0, unused = 0, used = 0;  // sums of squares: exact, of rounded values
+    bool fits = true;
     for (std::size_t j = 0; j < values.size(); ++j) {
-      const auto value = static_cast<T>(values[j]);
+      Value value{};
+      fits = in_units(values[j] * packing_.stretch, value) & fits;
       const double square = static_cast<double>(value) * static_cast<double>(value);
       norm += values[j] * values[j];
       const std::uint32_t number = j < numbers.size() ? numbers[j] : UsedFeatures::unused;
@@ -371,14 +365,14 @@ class PanelEngine final : public Engine {
         unused += square;
       } else {
         used += square;
-        dense[number] = value;
+        dense[number] = static_cast<T>(value);
       }
     }
     rows.end_list();
     if (!summation_.is_euclidean()) used = unused = 0;
     const double all = packing_.by_differences ? 0 : used + unused;
     rows.base.push_back(whole_sum(packing_.by_differences ? unused : all));
-    return {norm <= packing_.trusted_norm, all};
+    return {fits && norm <= packing_.trusted_norm, all};
   }
 
   /// Calls body(panel, first column in it, columns, place in the block) for the columns of a block.
@@ -396,9 +390,9 @@ class PanelEngine final : public Engine {
   /// Calls body(first row, rows, sums) for one panel against all rows.
   template <class Body>
   void for_each_tile(const Prepared& rows, std::size_t panel, Body&& body) const {
-    alignas(64) Sum sums[rows_at_once * width];
-    for (std::size_t r = 0; r < rows.base.size(); r += rows_at_once) {
-      const std::size_t some = std::min(rows_at_once, rows.base.size() - r);
+    alignas(64) Sum sums[rows_a_tile * width];
+    for (std::size_t r = 0; r < rows.base.size(); r += rows_a_tile) {
+      const std::size_t some = std::min(rows_a_tile, rows.base.size() - r);
       multiply(rows, r, some, packed_.data() + panel * panel_size_, sums);
       body(r, some, sums);
     }
@@ -473,10 +467,9 @@ class PanelEngine final : public Engine {
                       sums);
       });
     } else if constexpr (std::is_same_v<T, float> && !by_blocks) {
-      const DenseRows dense{rows.dense.data(), rows.base.data(), coefficients.size(), slots_};
+      const DenseRows dense{rows.whole, rows.base.data(), slots_};
       add_to_panels(begin, count, y, [&](std::size_t panel, double* sums) {
-        add_decay_product(std::get<Decay>(form_.map), packed_.data() + panel * panel_size_, dense,
-                          coefficients.data(), sums);
+        add_decay_product(packed_.data() + panel * panel_size_, dense, coefficients.data(), sums);
       });
     }
   }
@@ -511,22 +504,21 @@ class PanelEngine final : public Engine {
                 Sum* sums) const {
     if constexpr (!in_pairs && !in_quads && !is_binary) {
       if (is_dense()) {
-        const T* dense = rows.dense.data() + from * slots_;
+        const auto whole = std::span(rows.whole).subspan(from, count);
         if constexpr (std::is_same_v<T, float> && !by_blocks) {
-          if (packing_.by_differences) return difference_sums(panel, dense, count, slots_, sums);
+          if (packing_.by_differences) return difference_sums(panel, whole, slots_, sums);
         }
         if constexpr (by_blocks)
-          return dense_sums_by_blocks(panel, dense, count, slots_, sums);
+          return dense_sums_by_blocks(panel, whole, slots_, sums);
         else
-          return dense_sums<T>(panel, dense, count, slots_, sums);
+          return dense_sums<T>(panel, whole, slots_, sums);
       }
     }
     if constexpr (in_pairs) {
       if (is_dense())
-        return dense_pair_sums(panel, rows.dense.data() + from * dense_length(), count, slots_,
-                               sums);
+        return dense_pair_sums(panel, std::span(rows.whole).subspan(from, count), slots_, sums);
     }
-    ListedRow<T> lists[rows_at_once];
+    ListedRow<T> lists[rows_a_tile];
     if constexpr (std::is_same_v<T, float>) {
       if (packing_.side == LeftSide::grouped) {
         const std::size_t groups = (count + rows_a_group - 1) / rows_a_group;
@@ -548,6 +540,7 @@ class PanelEngine final : public Engine {
   Summation summation_;
   Rows columns_;
   Packing packing_;
+  Unit unit_;
   const PanelEngine* whole_ = nullptr;  // of an engine for a block
   std::size_t slots_;
   std::size_t panel_size_;

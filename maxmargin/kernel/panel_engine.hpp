@@ -21,6 +21,7 @@ struct Packing {
   double slack = 0;             ///< how far a value may be from a whole multiple
   double trusted_norm = 0;      ///< rows whose sum of squares is above it are evaluated in double
   bool by_differences = false;  ///< distances from differences; dense float rows only
+  double stretch = 1;           ///< of values by differences: a decay is then a power of two
   double deviation = 5e-8;      ///< expected relative error of a value
   UsedFeatures used;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <vector>
 
 namespace maxmargin {
@@ -10,32 +11,37 @@ namespace {
 Extent extent_of_some(const Summation& summation, const Rows& rows, std::size_t begin,
                       std::size_t end) {
   Extent extent;
+  const bool is_product = summation.is_product();
+  double smallest = std::numeric_limits<double>::infinity(), largest = 0, lowest = 0;
   for (std::size_t i = begin; i < end; ++i) {
     double norm = 0, alone = 0;
+    std::uint64_t nonzeros = 0;
     rows.for_each(i, [&](Index, double raw) {
-      if (raw == 0) return;
       const double value = std::abs(summation.value(raw));
-      extent.negative = extent.negative || raw < 0;
       norm += value * value;
-      alone += summation.alone(value);
-      extent.smallest = extent.nonzeros == 0 ? value : std::min(extent.smallest, value);
-      extent.largest = std::max(extent.largest, value);
-      ++extent.nonzeros;
+      if (!is_product) alone += summation.alone(value);
+      smallest = std::min(smallest, value > 0 ? value : smallest);
+      largest = std::max(largest, value);
+      lowest = std::min(lowest, raw);
+      nonzeros += value > 0;
     });
+    extent.nonzeros += nonzeros;
     extent.norm = std::max(extent.norm, norm);
     extent.alone = std::max(extent.alone, alone);
   }
+  extent.smallest = extent.nonzeros > 0 ? smallest : 0;
+  extent.largest = largest;
+  extent.negative = lowest < 0;
   return extent;
 }
 
 bool are_whole(const Summation& summation, const Rows& rows, std::size_t begin, std::size_t end,
-               double unit, double slack) {
+               const Unit& unit) {
   bool whole = true;
   double units = 0;
   for (std::size_t i = begin; i < end && whole; ++i)
-    rows.for_each(i, [&](Index, double raw) {
-      if (whole && raw != 0) whole = whole_units(summation.value(raw), unit, slack, units);
-    });
+    rows.for_each(
+        i, [&](Index, double raw) { whole = unit.divides(summation.value(raw), units) && whole; });
   return whole;
 }
 
@@ -68,7 +74,7 @@ double common_unit(const Summation& summation, const Rows& rows, const Extent& e
       if (extent.largest / unit > 32767) continue;
       std::atomic<bool> whole{true};
       threads.split(rows.count, rows_a_look, [&](std::size_t begin, std::size_t end) {
-        if (whole && !are_whole(summation, rows, begin, end, unit, deviation)) whole = false;
+        if (whole && !are_whole(summation, rows, begin, end, Unit(unit, deviation))) whole = false;
       });
       if (whole) return unit;
     }

@@ -66,7 +66,7 @@ class Origin {
 /// The largest values over a set of rows that decide which number type is exact enough.
 struct Extent {
   double norm = 0;      ///< largest sum of squares of a row
-  double alone = 0;     ///< largest sum of alone() of a row
+  double alone = 0;     ///< largest sum of alone() of a row, where sums are not of products
   double smallest = 0;  ///< smallest |value| that is not zero
   double largest = 0;   ///< largest |value|
   std::uint64_t nonzeros = 0;
@@ -82,12 +82,19 @@ double common_unit(const Summation& summation, const Rows& rows, const Extent& e
 /// Rows that one task looks through.
 inline constexpr std::size_t rows_a_look = 512;
 
-/// value / unit as a whole number; false if it is none.
-inline bool whole_units(double value, double unit, double slack, double& units) {
-  units = std::nearbyint(value / unit);
-  // Values such as k/255 may have been rounded to float, or to the digits of a text.
-  return std::abs(units) <= 32767 &&
-         std::abs(value - units * unit) <= std::max(slack, 1.2e-7 * std::abs(value));
-}
+/// What values may be whole numbers of, give or take `slack`.
+struct Unit {
+  double size, slack, inverse;
+
+  Unit(double unit, double deviation) : size(unit), slack(deviation), inverse(1 / unit) {}
+
+  /// value / size as a whole number; false if it is none.
+  bool divides(double value, double& units) const {
+    units = std::nearbyint(value * inverse);
+    // Values such as k/255 may have been rounded to float, or to the digits of a text.
+    const double allowed = std::max(slack, 1.2e-7 * std::abs(value));
+    return (std::abs(units) <= 32767) & (std::abs(value - units * size) <= allowed);
+  }
+};
 
 }  // namespace maxmargin

@@ -24,6 +24,7 @@ struct PreparedRows {
   std::vector<Value> values;
   std::vector<std::size_t> offsets{0};  ///< of each list; the lists of groups hold several rows
   std::vector<T> dense;
+  std::vector<const T*> whole;         ///< where each dense row begins, here or at others
   std::vector<ListedRow<T>> borrowed;  ///< lists that others own, in place of the above
   std::vector<Sum> base;               ///< of each row: what is added to its sums
   std::vector<Index> foreign;          ///< positions of rows that T cannot hold exactly enough
@@ -63,9 +64,19 @@ struct PreparedRows {
   }
 
   /// Adds row r of others, a list, which must stay where it is.
-  void borrow_row(const PreparedRows& others, std::size_t r) {
+  void borrow_list(const PreparedRows& others, std::size_t r) {
     borrowed.push_back(others.list(r));
     base.push_back(others.base[r]);
+  }
+  /// The same for `length` values.
+  void borrow_whole(const PreparedRows& others, std::size_t r, std::size_t length) {
+    whole.push_back(others.dense.data() + r * length);
+    base.push_back(others.base[r]);
+  }
+
+  /// When all rows of `length` values are there.
+  void find_whole(std::size_t length) {
+    for (std::size_t r = 0; r < base.size(); ++r) whole.push_back(dense.data() + r * length);
   }
 
   ListedRow<T> list(std::size_t number, std::size_t values_each = 1) const {

@@ -165,13 +165,15 @@ void list_sums_byte(Pairing, const std::uint8_t* panel,
 // With 32 vector registers a block of 6 rows by 4 vectors of accumulators fits, with 16 one by 2.
 constexpr std::size_t dense_vectors = HWY_TARGET == HWY_AVX3 ? 4 : 2;
 
-/// Rows one after another, each with all features of the panel.
-template <class T>
+/// Rows that have all features of the panel.
+template <class T, std::size_t rows_at_once>
 struct WholeRows {
-  const T* HWY_RESTRICT left;
-  std::size_t stride;
+  const T* HWY_RESTRICT row[rows_at_once];
+  WholeRows(const T* const* rows, std::size_t first_feature) {
+    for (std::size_t r = 0; r < rows_at_once; ++r) row[r] = rows[r] + first_feature;
+  }
   std::size_t feature(std::size_t j) const { return j; }
-  T value(std::size_t r, std::size_t j) const { return left[r * stride + j]; }
+  T value(std::size_t r, std::size_t j) const { return row[r][j]; }
 };
 
 /// Rows with a common list of features.
@@ -182,10 +184,11 @@ struct GroupedRows {
   float value(std::size_t r, std::size_t j) const { return values[j * rows_a_group + r]; }
 };
 
-// `rows_at_once` rows share the loads of the panel. Products are summed, or squares of differences.
+// `rows_at_once` rows share the loads of the panel. Products are summed, or squares of differences;
+// what comes first of a row starts its sums.
 template <std::size_t rows_at_once, bool differences, class T, class D, class LeftRows>
 HWY_INLINE void dense_rows(D d, const T* HWY_RESTRICT panel, const LeftRows& left,
-                           std::size_t features, T* HWY_RESTRICT sums) {
+                           std::size_t features, bool comes_first, T* HWY_RESTRICT sums) {
   constexpr std::size_t width = panel_width<T>;
   const std::size_t lanes = hn::Lanes(d);
   using V = decltype(hn::Zero(d));
@@ -194,7 +197,8 @@ HWY_INLINE void dense_rows(D d, const T* HWY_RESTRICT panel, const LeftRows& lef
     HWY_UNROLL(8)
     for (std::size_t r = 0; r < rows_at_once; ++r) {
       HWY_UNROLL(4)
-      for (std::size_t k = 0; k < dense_vectors; ++k) sum[r][k] = hn::Zero(d);
+      for (std::size_t k = 0; k < dense_vectors; ++k)
+        sum[r][k] = comes_first ? hn::Zero(d) : hn::Load(d, sums + r * width + c + k * lanes);
     }
     for (std::size_t j = 0; j < features; ++j) {
       V z[dense_vectors];
@@ -224,21 +228,30 @@ HWY_INLINE void dense_rows(D d, const T* HWY_RESTRICT panel, const LeftRows& lef
   }
 }
 
+/// The features [first, end) of a panel.
 template <bool differences, class T>
-void dense_all(const T* panel, const T* left, std::size_t rows, std::size_t stride,
-               std::size_t features, T* sums) {
+void dense_part(const T* panel, std::span<const T* const> rows, std::size_t first, std::size_t end,
+                bool comes_first, T* sums) {
   constexpr std::size_t width = panel_width<T>;
   const hn::CappedTag<T, width / dense_vectors> d;
+  const auto some = [&]<std::size_t many>(std::size_t r) HWY_ATTR {
+    dense_rows<many, differences>(d, panel + first * width,
+                                  WholeRows<T, many>(rows.data() + r, first), end - first,
+                                  comes_first, sums + r * width);
+  };
   std::size_t r = 0;
-  for (; r + 6 <= rows; r += 6)
-    dense_rows<6, differences>(d, panel, WholeRows<T>{left + r * stride, stride}, features,
-                               sums + r * width);
-  for (; r + 2 <= rows; r += 2)
-    dense_rows<2, differences>(d, panel, WholeRows<T>{left + r * stride, stride}, features,
-                               sums + r * width);
-  for (; r < rows; ++r)
-    dense_rows<1, differences>(d, panel, WholeRows<T>{left + r * stride, stride}, features,
-                               sums + r * width);
+  for (; r + 6 <= rows.size(); r += 6) some.template operator()<6>(r);
+  for (; r + 2 <= rows.size(); r += 2) some.template operator()<2>(r);
+  for (; r < rows.size(); ++r) some.template operator()<1>(r);
+}
+
+// So many features of a panel, 16 KB, stay in L1 while all rows use them.
+constexpr std::size_t features_a_block = 64;
+
+template <bool differences, class T>
+void dense_all(const T* panel, std::span<const T* const> rows, std::size_t features, T* sums) {
+  for (std::size_t j = 0; j == 0 || j < features; j += features_a_block)
+    dense_part<differences>(panel, rows, j, std::min(j + features_a_block, features), j == 0, sums);
 }
 
 /// sums = block or sums += block, in double.
@@ -252,18 +265,16 @@ HWY_INLINE void add_block(const float* HWY_RESTRICT block, std::size_t count, bo
   }
 }
 
-constexpr std::size_t rows_by_blocks = 32;
 // Non-zeros are sparser than features: a block has about as many terms either way.
-constexpr std::size_t features_a_block = 64, listed_features_a_block = 128;
+constexpr std::size_t listed_features_a_block = 128;
 
-void dense_blocks(const float* panel, const float* left, std::size_t rows, std::size_t features,
+void dense_blocks(const float* panel, std::span<const float* const> rows, std::size_t features,
                   double* sums) {
   constexpr std::size_t width = panel_width<float>;
-  HWY_ALIGN float block[rows_by_blocks * width];
+  HWY_ALIGN float block[rows_a_tile * width];
   for (std::size_t j = 0; j == 0 || j < features; j += features_a_block) {
-    dense_all<false>(panel + j * width, left + j, rows, features,
-                     std::min(features_a_block, features - j), block);
-    add_block(block, rows * width, j == 0, sums);
+    dense_part<false>(panel, rows, j, std::min(j + features_a_block, features), true, block);
+    add_block(block, rows.size() * width, j == 0, sums);
   }
 }
 
@@ -271,7 +282,7 @@ void list_blocks(const float* panel, std::span<const ListedRow<float>> rows, dou
   constexpr std::size_t width = panel_width<float>;
   const hn::CappedTag<float, width / vectors_at_once> d;
   HWY_ALIGN float block[width];
-  std::size_t done[rows_by_blocks] = {};
+  std::size_t done[rows_a_tile] = {};
   std::size_t left = rows.size();
   for (std::size_t end = listed_features_a_block; left > 0; end += listed_features_a_block) {
     left = 0;
@@ -297,7 +308,7 @@ void group_sums_float(const float* panel, std::span<const ListedRow<float>> grou
   const hn::CappedTag<float, width / dense_vectors> d;
   for (std::size_t g = 0; g < groups.size(); ++g)
     dense_rows<rows_a_group, false>(d, panel, GroupedRows{groups[g].feature, groups[g].value},
-                                    groups[g].count, sums + g * rows_a_group * width);
+                                    groups[g].count, true, sums + g * rows_a_group * width);
 }
 
 void group_blocks(const float* panel, std::span<const ListedRow<float>> groups, double* sums) {
@@ -314,7 +325,7 @@ void group_blocks(const float* panel, std::span<const ListedRow<float>> groups, 
       const bool first = end == listed_features_a_block;
       if (!first && next == done) continue;
       const GroupedRows rows{groups[g].feature + done, groups[g].value + done * rows_a_group};
-      dense_rows<rows_a_group, false>(d, panel, rows, next - done, block);
+      dense_rows<rows_a_group, false>(d, panel, rows, next - done, true, block);
       add_block(block, rows_a_group * width, first, sums + g * rows_a_group * width);
       if (groups[g].count == 0) break;
       done = next;
@@ -322,17 +333,17 @@ void group_blocks(const float* panel, std::span<const ListedRow<float>> groups, 
   }
 }
 
-void dense_sums_float(const float* panel, const float* left, std::size_t rows, std::size_t features,
+void dense_sums_float(const float* panel, std::span<const float* const> rows, std::size_t features,
                       float* sums) {
-  dense_all<false>(panel, left, rows, features, features, sums);
+  dense_all<false>(panel, rows, features, sums);
 }
-void difference_sums_float(const float* panel, const float* left, std::size_t rows,
+void difference_sums_float(const float* panel, std::span<const float* const> rows,
                            std::size_t features, float* sums) {
-  dense_all<true>(panel, left, rows, features, features, sums);
+  dense_all<true>(panel, rows, features, sums);
 }
-void dense_sums_double(const double* panel, const double* left, std::size_t rows,
+void dense_sums_double(const double* panel, std::span<const double* const> rows,
                        std::size_t features, double* sums) {
-  dense_all<false>(panel, left, rows, features, features, sums);
+  dense_all<false>(panel, rows, features, sums);
 }
 
 }  // namespace maxmargin::HWY_NAMESPACE
@@ -376,9 +387,9 @@ void list_sums(Pairing pairing, const std::uint8_t* panel,
 void list_sums_by_blocks(const float* panel, std::span<const ListedRow<float>> rows, double* sums) {
   HWY_DYNAMIC_DISPATCH(list_blocks)(panel, rows, sums);
 }
-void difference_sums(const float* panel, const float* left, std::size_t rows, std::size_t features,
+void difference_sums(const float* panel, std::span<const float* const> rows, std::size_t features,
                      float* sums) {
-  HWY_DYNAMIC_DISPATCH(difference_sums_float)(panel, left, rows, features, sums);
+  HWY_DYNAMIC_DISPATCH(difference_sums_float)(panel, rows, features, sums);
 }
 void group_sums(const float* panel, std::span<const ListedRow<float>> groups, float* sums) {
   HWY_DYNAMIC_DISPATCH(group_sums_float)(panel, groups, sums);
@@ -386,19 +397,19 @@ void group_sums(const float* panel, std::span<const ListedRow<float>> groups, fl
 void group_sums(const float* panel, std::span<const ListedRow<float>> groups, double* sums) {
   HWY_DYNAMIC_DISPATCH(group_blocks)(panel, groups, sums);
 }
-void dense_sums_by_blocks(const float* panel, const float* left, std::size_t rows,
+void dense_sums_by_blocks(const float* panel, std::span<const float* const> rows,
                           std::size_t features, double* sums) {
-  HWY_DYNAMIC_DISPATCH(dense_blocks)(panel, left, rows, features, sums);
+  HWY_DYNAMIC_DISPATCH(dense_blocks)(panel, rows, features, sums);
 }
 template <>
-void dense_sums(const float* panel, const float* left, std::size_t rows, std::size_t features,
+void dense_sums(const float* panel, std::span<const float* const> rows, std::size_t features,
                 float* sums) {
-  HWY_DYNAMIC_DISPATCH(dense_sums_float)(panel, left, rows, features, sums);
+  HWY_DYNAMIC_DISPATCH(dense_sums_float)(panel, rows, features, sums);
 }
 template <>
-void dense_sums(const double* panel, const double* left, std::size_t rows, std::size_t features,
+void dense_sums(const double* panel, std::span<const double* const> rows, std::size_t features,
                 double* sums) {
-  HWY_DYNAMIC_DISPATCH(dense_sums_double)(panel, left, rows, features, sums);
+  HWY_DYNAMIC_DISPATCH(dense_sums_double)(panel, rows, features, sums);
 }
 
 }  // namespace maxmargin

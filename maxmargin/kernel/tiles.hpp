@@ -22,6 +22,10 @@ inline constexpr std::size_t panel_width<double> = 32;
 template <>
 inline constexpr std::size_t panel_width<std::uint8_t> = 128;
 
+/// The most rows that one call takes: their sums (6 KB) stay in L1. A multiple of the 6 that share
+/// a load of the panel, and of the rows of a group.
+inline constexpr std::size_t rows_a_tile = 24;
+
 /// What the sums are made of: the number type of a panel, and of its sums.
 template <class T>
 struct SumOf {
@@ -56,7 +60,7 @@ void list_sums(Pairing pairing, const T* panel, std::span<const ListedRow<T>> ro
 /// that rounding does not grow with the number of features. A block of the panel stays in L1 while
 /// all rows use it.
 void list_sums_by_blocks(const float* panel, std::span<const ListedRow<float>> rows, double* sums);
-void dense_sums_by_blocks(const float* panel, const float* left, std::size_t rows,
+void dense_sums_by_blocks(const float* panel, std::span<const float* const> rows,
                           std::size_t features, double* sums);
 
 /// Dot products of rows in groups: a group lists the features that any of its rows has, with
@@ -66,13 +70,13 @@ inline constexpr std::size_t rows_a_group = 4;
 void group_sums(const float* panel, std::span<const ListedRow<float>> groups, float* sums);
 void group_sums(const float* panel, std::span<const ListedRow<float>> groups, double* sums);
 
-/// The dot products of dense rows (left[r * features + j]) with a panel.
+/// The dot products of dense rows with a panel.
 template <class T>
-void dense_sums(const T* panel, const T* left, std::size_t rows, std::size_t features, T* sums);
+void dense_sums(const T* panel, std::span<const T* const> rows, std::size_t features, T* sums);
 
 /// The squared distances of dense rows from the columns of a panel, by differences: nothing
 /// cancels, for twice the operations.
-void difference_sums(const float* panel, const float* left, std::size_t rows, std::size_t features,
+void difference_sums(const float* panel, std::span<const float* const> rows, std::size_t features,
                      float* sums);
 
 /// Sums become kernel values: out[r][at + c] = map(unit * (factor * sums[r * width + first +

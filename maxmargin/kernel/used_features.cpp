@@ -7,12 +7,14 @@ namespace maxmargin {
 
 UsedFeatures used_features(const Rows& rows, const Threads& threads) {
   std::vector<std::atomic<bool>> occurs(rows.columns);
+  std::atomic<std::size_t> unseen{rows.columns};
   threads.split(rows.count, rows_a_look, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i)
+    for (std::size_t i = begin; i < end && unseen > 0; ++i)
       rows.for_each(i, [&](Index feature, double value) {
         // Looked at first: writing would take the line away from the other threads.
-        if (value != 0 && !occurs[feature].load(std::memory_order_relaxed))
-          occurs[feature].store(true, std::memory_order_relaxed);
+        if (value != 0 && !occurs[feature].load(std::memory_order_relaxed) &&
+            !occurs[feature].exchange(true, std::memory_order_relaxed))
+          --unseen;
       });
   });
   UsedFeatures used;

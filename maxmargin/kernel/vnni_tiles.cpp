@@ -1,5 +1,6 @@
 #include "maxmargin/kernel/vnni_tiles.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
@@ -57,19 +58,28 @@ __attribute__((target("avx512f,avx512vnni"))) void quad_sums(
 
 namespace {
 
-// `rows_at_once` rows share the loads of the panel.
+// A part of a panel of so many slots, 16 KB, stays in L1 while all rows use it.
+constexpr std::size_t slots_a_part = 64;
+
+// The slots [first, end) of a panel. `rows_at_once` rows share its loads.
 template <std::size_t rows_at_once>
 __attribute__((target("avx512f,avx512vnni"))) void some_pair_rows(const std::int16_t* panel,
-                                                                  const std::int16_t* left,
-                                                                  std::size_t slots,
+                                                                  const std::int16_t* const* rows,
+                                                                  std::size_t first,
+                                                                  std::size_t end,
                                                                   std::int32_t* sums) {
   constexpr std::size_t width = panel_width<std::int16_t>, vectors = width / 16;
+  const std::int16_t* row[rows_at_once];
   __m512i sum[rows_at_once][vectors];
 #pragma GCC unroll 8
-  for (std::size_t r = 0; r < rows_at_once; ++r)
+  for (std::size_t r = 0; r < rows_at_once; ++r) {
+    row[r] = rows[r];
 #pragma GCC unroll 4
-    for (std::size_t k = 0; k < vectors; ++k) sum[r][k] = _mm512_setzero_si512();
-  for (std::size_t j = 0; j < slots; ++j) {
+    for (std::size_t k = 0; k < vectors; ++k)
+      sum[r][k] =
+          first == 0 ? _mm512_setzero_si512() : _mm512_load_si512(sums + r * width + k * 16);
+  }
+  for (std::size_t j = first; j < end; ++j) {
     const std::int16_t* z = panel + j * width * 2;
     __m512i column[vectors];
 #pragma GCC unroll 4
@@ -77,7 +87,7 @@ __attribute__((target("avx512f,avx512vnni"))) void some_pair_rows(const std::int
 #pragma GCC unroll 8
     for (std::size_t r = 0; r < rows_at_once; ++r) {
       std::int32_t pair = 0;
-      std::memcpy(&pair, left + (r * slots + j) * 2, sizeof(pair));
+      std::memcpy(&pair, row[r] + j * 2, sizeof(pair));
       const __m512i x = _mm512_set1_epi32(pair);
 #pragma GCC unroll 4
       for (std::size_t k = 0; k < vectors; ++k)
@@ -93,22 +103,26 @@ __attribute__((target("avx512f,avx512vnni"))) void some_pair_rows(const std::int
 
 }  // namespace
 
-void dense_pair_sums(const std::int16_t* panel, const std::int16_t* left, std::size_t rows,
+void dense_pair_sums(const std::int16_t* panel, std::span<const std::int16_t* const> rows,
                      std::size_t slots, std::int32_t* sums) {
   constexpr std::size_t width = panel_width<std::int16_t>;
-  std::size_t r = 0;
-  for (; r + 6 <= rows; r += 6)
-    some_pair_rows<6>(panel, left + r * slots * 2, slots, sums + r * width);
-  for (; r + 2 <= rows; r += 2)
-    some_pair_rows<2>(panel, left + r * slots * 2, slots, sums + r * width);
-  for (; r < rows; ++r) some_pair_rows<1>(panel, left + r * slots * 2, slots, sums + r * width);
+  for (std::size_t first = 0; first == 0 || first < slots; first += slots_a_part) {
+    const std::size_t end = std::min(first + slots_a_part, slots);
+    std::size_t r = 0;
+    for (; r + 6 <= rows.size(); r += 6)
+      some_pair_rows<6>(panel, rows.data() + r, first, end, sums + r * width);
+    for (; r + 2 <= rows.size(); r += 2)
+      some_pair_rows<2>(panel, rows.data() + r, first, end, sums + r * width);
+    for (; r < rows.size(); ++r)
+      some_pair_rows<1>(panel, rows.data() + r, first, end, sums + r * width);
+  }
 }
 
 #else
 
 bool has_vnni() { return false; }
 
-void dense_pair_sums(const std::int16_t*, const std::int16_t*, std::size_t, std::size_t,
+void dense_pair_sums(const std::int16_t*, std::span<const std::int16_t* const>, std::size_t,
                      std::int32_t*) {
   throw std::logic_error("this processor has no VNNI");
 }

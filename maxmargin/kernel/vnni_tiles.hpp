@@ -18,9 +18,8 @@ void quad_sums(const std::int8_t* panel, std::span<const ListedRow<std::int8_t>>
                std::int32_t* sums);
 
 /// sums[r * 64 + c] = sum over all features of x z. A lane of the panel, and an entry of a row,
-/// holds two neighbouring features; row r begins at left + r * 2 * slots. Exact while the sums fit.
-/// Only where has_vnni().
-void dense_pair_sums(const std::int16_t* panel, const std::int16_t* left, std::size_t rows,
+/// holds two neighbouring features. Exact while the sums fit. Only where has_vnni().
+void dense_pair_sums(const std::int16_t* panel, std::span<const std::int16_t* const> rows,
                      std::size_t slots, std::int32_t* sums);
 
 }  // namespace maxmargin

@@ -143,10 +143,17 @@ class KernelQuadratic final : public Quadratic {
     if (small == nullptr) return Quadratic::among(points, which, out, threads);
     std::vector<Index> left(which.size());
     for (std::size_t r = 0; r < which.size(); ++r) left[r] = ids[which[r]];
+    // Of all rows what lies below the diagonal is enough.
+    const bool is_square = std::ranges::is_sorted(which) && which.size() == points.size();
     constexpr std::size_t rows_at_once = 64;
     threads.split(left.size(), rows_at_once, [&](std::size_t begin, std::size_t end) {
-      small->block(*packed_->rows, std::span(left).subspan(begin, end - begin), 0, ids.size(),
-                   out.subspan(begin, end - begin));
+      small->block(*packed_->rows, std::span(left).subspan(begin, end - begin), 0,
+                   is_square ? end : ids.size(), out.subspan(begin, end - begin));
+    });
+    if (!is_square) return;
+    threads.split(left.size(), rows_at_once, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t r = end; r < left.size(); ++r)
+        for (std::size_t c = begin; c < end; ++c) out[c][r] = out[r][c];
     });
   }
 
@@ -397,8 +404,8 @@ void check_precomputed(const Rows& matrix) {
                 "give row i the features K(x_i, x_1) ... K(x_i, x_n)");
 }
 
-// Values cheaper than this are computed again as fast as they are looked up.
-constexpr double worth_sharing = 1.5;  // nanoseconds
+// Values cheaper than this are computed again as fast as fresh memory for them is had.
+constexpr double worth_sharing = 6;  // nanoseconds
 
 }  // namespace
 
