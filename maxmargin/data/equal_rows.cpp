@@ -3,7 +3,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <unordered_map>
+#include <utility>
 
 namespace maxmargin {
 namespace {
@@ -60,31 +60,31 @@ class BareRow {
 template <class Value>
 std::vector<Index> first_equal(const Rows& rows, const Value* values, const Threads& threads) {
   constexpr std::size_t rows_a_task = 512;
-  std::vector<std::uint64_t> hashes(rows.count);
+  std::vector<std::pair<std::uint64_t, Index>> hashes(rows.count);
   threads.split(rows.count, rows_a_task, [&](std::size_t begin, std::size_t end) {
     BareRow<Value> row;
     for (std::size_t i = begin; i < end; ++i) {
       row.read(rows, values, i);
-      hashes[i] = row.hash();
+      hashes[i] = {row.hash(), static_cast<Index>(i)};
     }
   });
+  std::sort(hashes.begin(), hashes.end());
   std::vector<Index> first(rows.count);
-  std::unordered_multimap<std::uint64_t, Index> seen;
-  seen.reserve(rows.count);
+  std::vector<Index> seen;  // of one hash, no two equal
   BareRow<Value> row, other;
-  for (std::size_t i = 0; i < rows.count; ++i) {
-    first[i] = static_cast<Index>(i);
+  for (std::size_t k = 0; k < hashes.size(); ++k) {
+    const auto [hash, i] = hashes[k];
+    if (k == 0 || hashes[k - 1].first != hash) seen.clear();
+    first[i] = i;
+    if (!seen.empty()) row.read(rows, values, i);
     // Equal hashes are equal rows but for a collision, which the comparison tells.
-    const auto [begin, end] = seen.equal_range(hashes[i]);
-    for (auto it = begin; it != end; ++it) {
-      row.read(rows, values, i);
-      other.read(rows, values, it->second);
-      if (other == row) {
-        first[i] = it->second;
-        break;
-      }
+    for (const Index earlier : seen) {
+      other.read(rows, values, earlier);
+      if (!(other == row)) continue;
+      first[i] = earlier;
+      break;
     }
-    if (first[i] == i) seen.emplace(hashes[i], static_cast<Index>(i));
+    if (first[i] == i) seen.push_back(i);
   }
   return first;
 }

@@ -342,31 +342,38 @@ class PanelEngine final : public Engine {
     return {fits && norm <= packing_.trusted_norm, column_base};
   }
 
-  /// The same for a row that is taken whole, of products, in plain loops over all features.
+  /// The same for a row that is taken whole, of products.
   PreparedRow prepare_dense_row(const Rows& left, std::size_t row, Prepared& rows) const {
-    std::vector<double>& values = rows.centered;
     const std::vector<double>& center = packing_.used.center;
     const std::vector<std::uint32_t>& numbers = packing_.used.number;
-    values.assign(std::max({center.size(), numbers.size(), left.columns}), 0.0);
-    left.for_each(row, [&](Index feature, double raw) { values[feature] = summation_.value(raw); });
-    for (std::size_t j = 0; j < center.size(); ++j) values[j] -= center[j];
     const std::size_t at = rows.dense.size();
     rows.dense.resize(at + dense_length());
     T* dense = rows.dense.data() + at;
     double norm = 0, unused = 0, used = 0;  // sums of squares: exact, of rounded values
     bool fits = true;
-    for (std::size_t j = 0; j < values.size(); ++j) {
+    const auto add = [&](std::size_t feature, double exact) {
       Value value{};
-      fits = in_units(values[j] * packing_.stretch, value) & fits;
+      fits = in_units(exact * packing_.stretch, value) & fits;
       const double square = static_cast<double>(value) * static_cast<double>(value);
-      norm += values[j] * values[j];
-      const std::uint32_t number = j < numbers.size() ? numbers[j] : UsedFeatures::unused;
+      norm += exact * exact;
+      const std::uint32_t number =
+          feature < numbers.size() ? numbers[feature] : UsedFeatures::unused;
       if (number == UsedFeatures::unused) {
         unused += square;
       } else {
         used += square;
         dense[number] = static_cast<T>(value);
       }
+    };
+    if (center.empty()) {
+      left.for_each(row, [&](Index feature, double raw) { add(feature, summation_.value(raw)); });
+    } else {
+      std::vector<double>& values = rows.centered;
+      values.assign(std::max(center.size(), left.columns), 0.0);
+      left.for_each(row,
+                    [&](Index feature, double raw) { values[feature] = summation_.value(raw); });
+      for (std::size_t j = 0; j < center.size(); ++j) values[j] -= center[j];
+      for (std::size_t j = 0; j < values.size(); ++j) add(j, values[j]);
     }
     rows.end_list();
     if (!summation_.is_euclidean()) used = unused = 0;

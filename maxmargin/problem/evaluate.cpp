@@ -63,18 +63,58 @@ double smooth_multiplier(const std::vector<Block>& blocks, std::span<const doubl
   return low + (high - low) / 2;
 }
 
+/// The same where the derivative only jumps: events are taken in their order from a guess on, which
+/// is mostly near, so that most of them need not be sorted. `derivative` is that far to the left,
+/// and `size` that of the numbers it came from.
+double multiplier_near(double guess, std::vector<Event> events, double derivative, double size) {
+  if (events.empty()) return 0;
+  const auto is_left = [&](const Event& event) { return event.at < guess; };
+  const auto rises = [](const Event& x, const Event& y) { return x.at < y.at; };
+  const auto falls = [](const Event& x, const Event& y) { return x.at > y.at; };
+  const auto middle = std::partition(events.begin(), events.end(), is_left);
+  std::vector<Event> left(events.begin(), middle), right(middle, events.end());
+  for (const Event& event : left) derivative += event.jump;
+  std::make_heap(left.begin(), left.end(), rises);
+  std::make_heap(right.begin(), right.end(), falls);
+  const auto between = [](const std::vector<Event>& one, const std::vector<Event>& other) {
+    if (one.empty() || other.empty()) return (one.empty() ? other : one).front().at;
+    return (one.front().at + other.front().at) / 2;
+  };
+  // The zero is where the derivative passes from the left events to the right ones.
+  while (derivative > 0 && !is_flat(derivative, size) && !left.empty()) {
+    derivative -= left.front().jump;
+    right.push_back(left.front());
+    std::push_heap(right.begin(), right.end(), falls);
+    std::pop_heap(left.begin(), left.end(), rises);
+    left.pop_back();
+    if (derivative < 0 && !is_flat(derivative, size)) return right.front().at;
+  }
+  while (derivative < 0 && !is_flat(derivative, size) && !right.empty()) {
+    derivative += right.front().jump;
+    left.push_back(right.front());
+    std::push_heap(left.begin(), left.end(), rises);
+    std::pop_heap(right.begin(), right.end(), falls);
+    right.pop_back();
+    if (derivative > 0 && !is_flat(derivative, size)) return left.front().at;
+  }
+  return between(left, right);
+}
+
 /// The lambda of one row that minimises lambda d + sum phi*(-(rest + weight lambda)): the middle of
 /// the interval if there are several, its end if the interval has only one.
 double best_multiplier(const std::vector<Block>& blocks, std::span<const double> rest,
-                       std::span<const double> weight, double d) {
+                       std::span<const double> weight, double d, double guess) {
   if (std::any_of(blocks.begin(), blocks.end(), has_entropy))
     return smooth_multiplier(blocks, rest, weight, d);
   std::vector<Event> events;
   events.reserve(blocks.size());
   for (std::size_t v = 0; v < blocks.size(); ++v) add_events(blocks[v], rest[v], weight[v], events);
+  const auto bends = [](const Event& event) { return event.slope != 0; };
+  const bool only_jumps = std::none_of(events.begin(), events.end(), bends);
   // Equal places: jumps in one order, so that sums have the same bits for the same input.
-  std::stable_sort(events.begin(), events.end(),
-                   [](const Event& x, const Event& y) { return x.at < y.at; });
+  if (!only_jumps)
+    std::stable_sort(events.begin(), events.end(),
+                     [](const Event& x, const Event& y) { return x.at < y.at; });
 
   // Far to the left every variable stands at its largest A a; its slope counts what has no bound.
   double derivative = d, slope = 0, origin = events.empty() ? 0 : events.front().at - 1;
@@ -93,6 +133,7 @@ double best_multiplier(const std::vector<Block>& blocks, std::span<const double>
     }
   }
 
+  if (only_jumps && slope == 0) return multiplier_near(guess, std::move(events), derivative, size);
   // All variables stand at their largest because d leaves no choice.
   if (slope == 0 && !events.empty() && (derivative > 0 || is_flat(derivative, size)))
     return events.front().at;
@@ -217,7 +258,7 @@ Evaluation evaluate(const DualQp& qp, std::span<const double> a, std::span<const
       for (std::size_t v = 0; v < m; ++v) rest[v] = h[v] - qp.A[r][v] * lambda[r];
       if (!row_of.several) rest = q;
       lambda[r] = hard ? widest_multiplier(qp.block, rest, qp.A[r])
-                       : best_multiplier(qp.block, rest, qp.A[r], qp.d[r]);
+                       : best_multiplier(qp.block, rest, qp.A[r], qp.d[r], lambda[r]);
       refresh();
     }
 

@@ -69,6 +69,34 @@ TEST(Evaluate, TheMultiplierMakesThePrimalSmallest) {
   }
 }
 
+TEST(Evaluate, AGuessDoesNotChangeTheMultiplier) {
+  Rng rng(8);
+  const Threads threads(1);
+  for (int trial = 0; trial < 300; ++trial) {
+    DualQp qp = made(rng, 1);
+    std::vector<double> a(qp.size());
+    for (std::size_t v = 0; v < qp.size(); ++v) {
+      Block& block = qp.block[v];
+      // Whole numbers: many places coincide, and the derivative is zero on intervals.
+      block.curvature = 0;
+      block.linear = std::round(2 * block.linear);
+      block.lower = 0;
+      block.upper = 1 + static_cast<double>(rng.below(2));
+      a[v] = trial % 3 == 0 ? block.upper : static_cast<double>(rng.below(2));
+      qp.d[0] += qp.A[0][v] * a[v];
+    }
+    const std::vector<double> f(qp.size(), 0.0);
+    const Evaluation from_zero = evaluate(qp, a, f, {});
+    for (const double guess : {-100.0, -2.0, -0.5, 0.5, 1.0, 3.0, 100.0}) {
+      const Evaluation evaluation = evaluate(qp, a, f, {guess});
+      EXPECT_EQ(evaluation.lambda, from_zero.lambda) << "trial " << trial << " guess " << guess;
+      EXPECT_EQ(evaluation.primal, from_zero.primal) << "trial " << trial << " guess " << guess;
+    }
+    for (const double step : {-1.0, -0.25, 0.25, 1.0})
+      EXPECT_GE(primal_at(qp, a, f, {from_zero.lambda[0] + step}), from_zero.primal);
+  }
+}
+
 TEST(Evaluate, WithSeveralRowsTheGapStaysABound) {
   Rng rng(2);
   const Threads threads(1);

@@ -161,7 +161,7 @@ void set_width(const Loss& loss, Machine& machine) {
 }
 
 void assemble(const Examples& data, const Subproblems& problems,
-              std::span<const TrainedMachine> parts, Model& model) {
+              std::span<const TrainedMachine> parts, const Threads& threads, Model& model) {
   constexpr Index none = 0xffffffffu;
   std::vector<Index> position(data.x->count(), none), rows;
   for (const TrainedMachine& part : parts)
@@ -173,7 +173,7 @@ void assemble(const Examples& data, const Subproblems& problems,
     }
   model.support = data.x->is_sparse() ? Features::sparse(data.x->columns())
                                       : Features::dense(data.x->columns());
-  model.support.append(data.x->view(), rows);
+  model.support.append(data.x->view(), rows, threads);
   model.support.fit();
   model.support_row.assign(rows.begin(), rows.end());
   for (std::size_t k = 0; k < parts.size(); ++k) {

@@ -99,7 +99,7 @@ void set_width(const Loss& loss, Machine& machine);
 
 /// The support vectors of all machines, once each, and the machines over them.
 void assemble(const Examples& data, const Subproblems& problems,
-              std::span<const TrainedMachine> trained, Model& model);
+              std::span<const TrainedMachine> trained, const Threads& threads, Model& model);
 
 /// The model of these machines, and what is told of its training.
 Trained put_together(const Prepared& prepared, const Subproblems& problems,

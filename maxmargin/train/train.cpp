@@ -263,7 +263,7 @@ Trained put_together(const Prepared& prepared, const Subproblems& problems,
   }
   // Machines that are trained side by side are certified side by side.
   if (side_by_side(parts.size(), threads)) trained.certify_seconds /= threads.count();
-  assemble(examples, problems, parts, trained.model);
+  assemble(examples, problems, parts, threads, trained.model);
   for (const Machine& machine : trained.model.machines)
     trained.ended = worse(trained.ended, machine.ended);
   return trained;

@@ -111,13 +111,21 @@ void place(const DualQp& qp, std::size_t r, const std::vector<double>& wish, dou
     const double share = 0.5 + (wish[v] + shift * row[v]) / width;
     return std::clamp(block.lower + (block.upper - block.lower) * share, block.lower, block.upper);
   };
-  double low = -spread, high = spread;
+  double low = -spread, high = spread, settled = -qp.d[r];
+  std::vector<Index> open;  // variables that the shift can still move
+  for (std::size_t v = 0; v < qp.size(); ++v)
+    if (row[v] != 0) open.push_back(static_cast<Index>(v));
   for (int halving = 0; halving < 40; ++halving) {
     const double middle = (low + high) / 2;
-    double sum = -qp.d[r];
-    for (std::size_t v = 0; v < qp.size(); ++v)
-      if (row[v] != 0) sum += row[v] * at(v, middle);
+    double sum = settled;
+    for (const Index v : open) sum += row[v] * at(v, middle);
     (sum > 0 ? high : low) = middle;
+    std::erase_if(open, [&](Index v) {
+      const double value = at(v, low);
+      if (value != at(v, high)) return false;
+      settled += row[v] * value;
+      return true;
+    });
   }
   for (std::size_t v = 0; v < qp.size(); ++v)
     if (row[v] != 0) a[v] = at(v, low);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
+#include <cstdint>
 #include <utility>
 
 #include "maxmargin/base/clock.hpp"
@@ -263,10 +263,11 @@ class Outer {
   /// A working set, in the order of the equality rows and then of the points.
   std::vector<Index> working_set(const Active::Levels& levels) {
     std::vector<Index> set = chooser_.choose(active_, levels, set_size_, run_.threads);
-    std::sort(set.begin(), set.end(), [&](Index x, Index y) {
-      return std::tuple(active_.row[x], active_.point[x], x) <
-             std::tuple(active_.row[y], active_.point[y], y);
-    });
+    std::vector<std::pair<std::uint64_t, Index>> order(set.size());
+    for (std::size_t k = 0; k < set.size(); ++k)
+      order[k] = {std::uint64_t{active_.row[set[k]]} << 32 | active_.point[set[k]], set[k]};
+    std::sort(order.begin(), order.end());
+    for (std::size_t k = 0; k < set.size(); ++k) set[k] = order[k].second;
     return set;
   }
 
