@@ -88,7 +88,7 @@ void Pages::resize(std::size_t bytes, Fresh fresh) {
   } else {
     std::byte* grown =
         to_map ? map_pages(nullptr, 0, wanted) : heap_copy(data_, bytes_, wanted, fresh);
-    if (to_map) std::copy(data_, data_ + bytes_, grown);
+    if (to_map) std::copy(data_, data_ + std::min(bytes_, wanted), grown);
     release();
     data_ = grown;
   }
