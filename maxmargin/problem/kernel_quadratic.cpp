@@ -25,6 +25,18 @@ std::size_t task_columns(std::size_t columns, const Threads& threads) {
   return threads.count() == 1 ? columns : std::max(least, (columns / tasks + 63) / 64 * 64);
 }
 
+// Cheaper values of a small matrix are computed on both sides of the diagonal.
+constexpr double worth_mirroring = 1;  // nanoseconds
+
+/// Copies what stands below the rows [begin, end) in their columns to the right of them.
+void mirror(std::span<float* const> rows, std::size_t begin, std::size_t end) {
+  constexpr std::size_t block = 16;  // floats in a line of the cache
+  for (std::size_t r = end; r < rows.size(); r += block)
+    for (std::size_t c = begin; c < end; c += block)
+      for (std::size_t i = r; i < std::min(r + block, rows.size()); ++i)
+        for (std::size_t k = c; k < std::min(c + block, end); ++k) rows[k][i] = rows[i][k];
+}
+
 // Beyond this, sums of float kernel values may overflow.
 constexpr double largest_value = 1e35;
 
@@ -143,18 +155,17 @@ class KernelQuadratic final : public Quadratic {
     if (small == nullptr) return Quadratic::among(points, which, out, threads);
     std::vector<Index> left(which.size());
     for (std::size_t r = 0; r < which.size(); ++r) left[r] = ids[which[r]];
-    // Of all rows what lies below the diagonal is enough.
-    const bool is_square = std::ranges::is_sorted(which) && which.size() == points.size();
+    // Of all rows what lies below the diagonal is enough, where values cost more than copies.
+    const bool is_square = which.size() == points.size() && std::ranges::is_sorted(which) &&
+                           engine().value_cost() > worth_mirroring;
     constexpr std::size_t rows_at_once = 64;
     threads.split(left.size(), rows_at_once, [&](std::size_t begin, std::size_t end) {
       small->block(*packed_->rows, std::span(left).subspan(begin, end - begin), 0,
                    is_square ? end : ids.size(), out.subspan(begin, end - begin));
     });
     if (!is_square) return;
-    threads.split(left.size(), rows_at_once, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t r = end; r < left.size(); ++r)
-        for (std::size_t c = begin; c < end; ++c) out[c][r] = out[r][c];
-    });
+    threads.split(left.size(), rows_at_once,
+                  [&](std::size_t begin, std::size_t end) { mirror(out, begin, end); });
   }
 
   void add_product(std::span<const Index> which, std::span<const double> coefficients,
