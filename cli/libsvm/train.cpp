@@ -191,7 +191,7 @@ int train(Arguments arguments) {
     return 0;
   }
   const LibsvmModel model = libsvm_train(std::move(data), parameters, run);
-  save_libsvm(model, command.model, Sync::leave);
+  save_libsvm(model, command.model, Sync::leave, threads);
   return 0;
 }
 

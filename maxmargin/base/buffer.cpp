@@ -23,7 +23,9 @@ constexpr std::size_t mapped_from_if_any = std::size_t{32} << 20;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
 std::size_t whole_pages(std::size_t bytes) {
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  // Arrays of whole large pages are also placed where these begin.
+  const std::size_t page =
+      bytes >= 2 * huge_page ? huge_page : static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   return (bytes + page - 1) / page * page;
 }
 

@@ -83,6 +83,8 @@ class Buffer {
     for (std::size_t i = 0; i < values.size(); ++i) data()[size_ + i] = values[i];
     size_ += values.size();
   }
+  /// How many elements it can have without more memory.
+  std::size_t room() const { return pages_.bytes() / sizeof(T); }
   /// Makes room for so many elements, and some more if it has to grow.
   void reserve(std::size_t size) {
     if (size > size_) reserve_for(size - size_);

@@ -73,7 +73,7 @@ void DatasetBuilder::append(std::span<const Piece> pieces, std::size_t first_lin
     if (queries_.value_or(false)) query_.append({piece.query.data(), piece.rows});
     line += piece.lines;
   }
-  x_.append(views, threads);
+  x_.append(views, threads, parts.times);
   if (x_.count() > most_rows)
     throw Error(Fault::data, {file_, 0, 0}, "has more than 4294967294 rows", "split the file");
 }

@@ -36,6 +36,7 @@ class DatasetBuilder {
   struct Parts {
     bool labels = true;
     bool weights = false;
+    double times = 1;  ///< how many times as many rows there will be
   };
   /// Appends the rows of pieces that follow each other, or throws the first fault among them. The
   /// text of the first piece starts at line `first_line`.

@@ -15,9 +15,9 @@ class RecordParser {
       : piece_(piece), layout_(layout), kind_(kind), end_(piece.text.data() + piece.text.size()) {
     // At most one field of a row, the ignored one, can be empty: the others take two bytes each.
     const std::size_t most_rows = piece.text.size() / (2 * layout.fields - 1) + 2;
-    piece.values.resize(most_rows * layout.features);
-    piece.label.resize(most_rows);
-    piece.weight.resize(most_rows);
+    Piece::make_room(piece.values, most_rows * layout.features);
+    Piece::make_room(piece.label, most_rows);
+    Piece::make_room(piece.weight, most_rows);
   }
 
   void run() {
@@ -147,6 +147,8 @@ class CsvReader final : public RowReader {
               {layout_.label.has_value(), layout_.weight.has_value()});
     return true;
   }
+
+  void expect_all() override { text_.expect_all(); }
 
   std::size_t ready() const override { return builder_ ? builder_->rows() : 0; }
 

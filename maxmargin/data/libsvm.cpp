@@ -83,10 +83,10 @@ class LineParser {
         first_index_(options.base == ReadOptions::Base::one ? 1 : 0),
         offset_(options.base == ReadOptions::Base::zero ? 0 : 1) {
     const std::size_t size = piece.text.size();
-    piece.index.resize(size / 4 + 2);
-    piece.values.resize(size / 4 + 2);
-    piece.start.resize(size / 2 + 2);
-    piece.label.resize(size / 2 + 2);
+    Piece::make_room(piece.index, size / 4 + 2);
+    Piece::make_room(piece.values, size / 4 + 2);
+    Piece::make_room(piece.start, size / 2 + 2);
+    Piece::make_room(piece.label, size / 2 + 2);
     piece.start[0] = 0;
   }
 
@@ -156,7 +156,7 @@ class LineParser {
     const auto read = std::from_chars(token.data() + 4, token.data() + token.size(), number);
     if (read.ec != std::errc() || read.ptr != token.data() + token.size() || number < 0)
       return fail(at, {0, 0, shown(token) + " is not a whole number", "write qid:1, qid:2, ..."});
-    if (piece_.rows == 0) piece_.query.resize(piece_.text.size() / 2 + 2);
+    if (piece_.rows == 0) Piece::make_room(piece_.query, piece_.text.size() / 2 + 2);
     piece_.query[piece_.rows] = number;
     return at + token.size();
   }
@@ -221,6 +221,8 @@ class LibsvmReader final : public RowReader {
               {options_.labels != LabelKind::none, false});
     return true;
   }
+
+  void expect_all() override { text_.expect_all(); }
 
   std::size_t ready() const override { return builder_.rows(); }
 

@@ -67,6 +67,15 @@ struct Piece {
   WordList words;
   std::optional<TextFault> fault;
 
+  /// Room for so many values in one of the buffers, whose content is lost. Pieces differ a little
+  /// in length, and the next one is to fit as well.
+  template <class T>
+  static void make_room(Buffer<T>& buffer, std::size_t size) {
+    if (buffer.size() >= size) return;
+    buffer = Buffer<T>();
+    buffer.resize(size + size / 4);
+  }
+
   /// Ready for new text.
   void begin(std::string_view next);
   /// The finished rows.

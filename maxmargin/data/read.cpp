@@ -98,6 +98,7 @@ Dataset read_source(std::unique_ptr<Source> source, const std::string& path,
   check_options(options);
   const std::string name = source->name();
   const auto rows = open_rows(std::move(source), path, options, threads);
+  rows->expect_all();
   while (rows->advance()) {
   }
   if (rows->ready() == 0) no_rows(name);

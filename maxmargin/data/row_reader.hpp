@@ -19,6 +19,8 @@ class RowReader {
   virtual bool advance() = 0;
   /// The rows since the last call.
   virtual Dataset take() = 0;
+  /// Says that take() will be called once, at the end: room can be made for everything.
+  virtual void expect_all() {}
   /// How many rows take() would give.
   virtual std::size_t ready() const = 0;
 };
@@ -58,10 +60,13 @@ class TextParser {
       else
         parse(pieces_[task - 1]);
     });
-    builder.append({pieces_.data(), used_}, line_, parts, threads_);
+    builder.append({pieces_.data(), used_}, line_, {parts.labels, parts.weights, times()},
+                   threads_);
     for (std::size_t i = 0; i < used_; ++i) line_ += pieces_[i].lines;
   }
 
+  /// All rows are kept: the size of the source tells how many there will be.
+  void expect_all() { expects_all_ = true; }
   /// Goes past the current block.
   void pass();
   /// Takes the current block to start behind its first `bytes` bytes of `lines` lines.
@@ -69,6 +74,8 @@ class TextParser {
 
  private:
   void cut();
+  /// How many times as much text there is as was parsed so far.
+  double times() const;
 
   const Threads& threads_;
   std::unique_ptr<Source> source_;
@@ -76,6 +83,8 @@ class TextParser {
   std::vector<Piece> pieces_;
   std::size_t used_ = 0;
   std::size_t line_ = 1;
+  std::uint64_t parsed_ = 0;  ///< bytes
+  bool expects_all_ = false;
 };
 
 }  // namespace maxmargin

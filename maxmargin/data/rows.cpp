@@ -27,8 +27,9 @@ bool all_exact_floats(const Rows& rows) {
 
 /// Room for growth comes in one large step, which the system can back with large pages.
 template <class T>
-void grow(Buffer<T>& buffer, std::size_t size) {
-  buffer.reserve(size);
+void grow(Buffer<T>& buffer, std::size_t size, double times) {
+  if (size > buffer.room())
+    buffer.reserve(static_cast<std::size_t>(static_cast<double>(size) * times));
   buffer.resize(size);
 }
 
@@ -201,7 +202,7 @@ void Features::copy_part(const Rows& part, std::size_t row, std::uint64_t positi
     copy_values(part, first, size, floats_.data() + position);
 }
 
-void Features::append(std::span<const Rows> parts, const Threads& threads) {
+void Features::append(std::span<const Rows> parts, const Threads& threads, double times) {
   std::vector<std::size_t> row{count_};
   std::vector<std::uint64_t> position{view().stored()};
   for (const Rows& part : parts) {
@@ -226,13 +227,13 @@ void Features::append(std::span<const Rows> parts, const Threads& threads) {
     if (!exact) promote();
   }
   if (sparse_) {
-    grow(start_, row.back() + 1);
-    grow(index_, position.back());
+    grow(start_, row.back() + 1, times);
+    grow(index_, position.back(), times);
   }
   if (is_double_)
-    grow(doubles_, position.back());
+    grow(doubles_, position.back(), times);
   else
-    grow(floats_, position.back());
+    grow(floats_, position.back(), times);
   threads.run(parts.size(), [&](std::size_t i) {
     if (parts[i].count > 0) copy_part(parts[i], row[i], position[i]);
   });

@@ -96,8 +96,9 @@ class Features {
   /// Appends all of another set of rows of the same kind (dense with dense, sparse with sparse).
   /// Sparse rows widen these if they have more columns.
   void append(const Rows& others);
-  /// The same for several sets of rows, each copied by its own task.
-  void append(std::span<const Rows> parts, const Threads& threads);
+  /// The same for several sets of rows, each copied by its own task. Where room has to be made, it
+  /// is made for `times` as much as there is with them.
+  void append(std::span<const Rows> parts, const Threads& threads, double times = 1);
   /// Appends chosen rows.
   void append(const Rows& others, std::span<const Index> which,
               const Threads& threads = Threads(1));

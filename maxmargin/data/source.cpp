@@ -26,8 +26,11 @@ class FileSource final : public Source {
       close_own();
       throw Error(Fault::io, {name(), 0, 0}, "is a directory", "name a file");
     }
+    if (S_ISREG(status.st_mode)) size_ = static_cast<std::uint64_t>(status.st_size);
   }
   ~FileSource() override { close_own(); }
+
+  std::optional<std::uint64_t> size() const override { return size_; }
 
  private:
   void close_own() {
@@ -45,6 +48,7 @@ class FileSource final : public Source {
   }
 
   int file_;
+  std::optional<std::uint64_t> size_;
 };
 
 class MemorySource final : public Source {

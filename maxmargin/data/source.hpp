@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +28,9 @@ class Source {
 
   /// `most` bytes, fewer only at the end.
   std::size_t read_all(char* to, std::size_t most);
+
+  /// How many bytes there are in all, where that is known before they are read.
+  virtual std::optional<std::uint64_t> size() const { return std::nullopt; }
 
   /// The next bytes, up to `most` of them (fewer only at the end), without taking them.
   std::string_view peek(std::size_t most);

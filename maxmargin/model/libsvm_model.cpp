@@ -244,7 +244,8 @@ std::vector<std::size_t> classes_of_support(const Model& model,
 
 /// Support vectors in LIBSVM's order, and where each of them went.
 std::vector<std::size_t> order_support(const Model& from, std::span<const std::size_t> class_of,
-                                       Numbering numbering, LibsvmModel& to) {
+                                       Numbering numbering, const Threads& threads,
+                                       LibsvmModel& to) {
   std::vector<Index> which(from.support.count());
   std::iota(which.begin(), which.end(), Index{0});
   if (!class_of.empty())
@@ -258,10 +259,10 @@ std::vector<std::size_t> order_support(const Model& from, std::span<const std::s
     return position;
   }
   const Rows rows = from.support;
-  Features ordered = rows.sparse() ? Features::sparse(rows.columns) : Features::dense(rows.columns);
-  ordered.append(rows, which);
   const bool shift = numbering == Numbering::own && !counts_from_zero(from);
-  to.support = renumbered(ordered, shift ? 1 : 0);
+  Features ordered = rows.sparse() ? Features::sparse(rows.columns) : Features::dense(rows.columns);
+  ordered.append(rows, which, threads);
+  to.support = shift || !rows.sparse() ? renumbered(ordered, shift ? 1 : 0) : std::move(ordered);
   return position;
 }
 
@@ -367,13 +368,14 @@ Model to_model(const LibsvmModel& from, Numbering numbering) {
   return model;
 }
 
-LibsvmModel to_libsvm(const Model& model, Numbering numbering, std::span<const int> order) {
+LibsvmModel to_libsvm(const Model& model, Numbering numbering, std::span<const int> order,
+                      const Threads& threads) {
   require_convertible(model);
   LibsvmModel result;
   result.type = libsvm_type(model);
   result.kernel = model.kernel;
   if (model.outcome != Outcome::classes) {
-    put_single(model, order_support(model, {}, numbering, result), result);
+    put_single(model, order_support(model, {}, numbering, threads, result), result);
     put_probabilities(model, {}, result);
     return result;
   }
@@ -382,7 +384,7 @@ LibsvmModel to_libsvm(const Model& model, Numbering numbering, std::span<const i
   const std::vector<std::size_t> class_of = classes_of_support(model, places);
   result.sizes.assign(result.labels.size(), 0);
   for (const std::size_t of : class_of) ++result.sizes[of];
-  const auto position = order_support(model, class_of, numbering, result);
+  const auto position = order_support(model, class_of, numbering, threads, result);
   put_classes(model, places, position, result);
   put_probabilities(model, places, result);
   return result;

@@ -50,6 +50,7 @@ Model to_model(const LibsvmModel& model, Numbering numbering);
 /// The other way round. `order` holds the labels in LIBSVM's order; empty: increasing, but 1 before
 /// -1. Throws Error for what LIBSVM has no place for: words as labels, other kernels, one-vs-rest,
 /// a scaling, features without penalty.
-LibsvmModel to_libsvm(const Model& model, Numbering numbering, std::span<const int> order = {});
+LibsvmModel to_libsvm(const Model& model, Numbering numbering, std::span<const int> order = {},
+                      const Threads& threads = Threads(1));
 
 }  // namespace maxmargin

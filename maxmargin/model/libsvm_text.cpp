@@ -2,36 +2,25 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <new>
 
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/model/number_text.hpp"
 #include "maxmargin/model/whole_file.hpp"
 
 namespace maxmargin {
 namespace {
 
-/// Appends what std::to_chars makes of a number.
-template <class... Form>
-void put_chars(std::string& text, Form... form) {
-  std::array<char, 32> digits;  // long enough for every double and every integer
-  const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), form...).ptr;
-  text.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
-}
+// Vectors whose text is made by one task.
+constexpr std::size_t vectors_a_task = 64;
 
-/// As "%.17g" prints it.
-void put_long(std::string& text, double value) {
-  put_chars(text, value + 0.0, std::chars_format::general, 17);
-}
+char* put_size(char* to, std::uint64_t size) { return put_whole(to, size); }
 
-/// The fewest digits that read back to the same bits, laid out as "%.8g" does where 8 suffice.
-void put_value(std::string& text, double value) {
-  if (value == std::trunc(value) && std::abs(value) < 1e8)
-    return put_chars(text, static_cast<std::int64_t>(value));
-  const bool small = std::abs(value) < 1e-4;
-  const bool large = std::abs(value) >= 1e8;
-  put_chars(text, value, small || large ? std::chars_format::scientific : std::chars_format::fixed);
+/// Appends what `put` writes of a number.
+template <class Put, class Number>
+void append(std::string& text, Put&& put, Number number) {
+  std::array<char, number_room> room;
+  text.append(room.data(), put(room.data(), number));
 }
 
 template <class Values, class Put>
@@ -39,7 +28,7 @@ void put_list(std::string& text, std::string_view name, const Values& values, Pu
   text += name;
   for (const auto value : values) {
     text += ' ';
-    put(value);
+    append(text, put, value);
   }
   text += '\n';
 }
@@ -50,7 +39,7 @@ void put_kernel(std::string& text, const Kernel& kernel) {
   text += '\n';
   const auto put = [&](const char* name, double value) {
     text += name;
-    put_long(text, value);
+    append(text, put_long, value);
     text += '\n';
   };
   if (const auto* polynomial = std::get_if<Polynomial>(&kernel)) {
@@ -65,57 +54,89 @@ void put_kernel(std::string& text, const Kernel& kernel) {
   }
 }
 
-void put_vectors(std::string& text, const LibsvmModel& model) {
-  const bool precomputed = std::holds_alternative<Precomputed>(model.kernel);
-  const Rows rows = model.support;
+char* put_coefficients(char* at, const LibsvmModel& model, std::size_t vector) {
   const std::size_t columns = model.columns();
-  for (std::size_t k = 0; k < model.vectors(); ++k) {
-    for (std::size_t c = 0; c < columns; ++c) {
-      put_long(text, model.coefficients[k * columns + c]);
-      text += ' ';
-    }
-    if (precomputed) {
-      text += "0:";
-      put_chars(text, model.serial[k]);
-      text += ' ';
-    } else {
-      rows.for_each(k, [&](Index feature, double value) {
-        if (value == 0) return;
-        put_chars(text, feature);
-        text += ':';
-        put_value(text, value);
-        text += ' ';
-      });
-    }
-    text += '\n';
+  for (std::size_t c = 0; c < columns; ++c) {
+    at = put_long(at, model.coefficients[vector * columns + c]);
+    *at++ = ' ';
   }
+  return at;
 }
 
-}  // namespace
+char* put_features(char* at, const LibsvmModel& model, const Rows& rows, std::size_t vector) {
+  if (std::holds_alternative<Precomputed>(model.kernel)) {
+    *at++ = '0';
+    *at++ = ':';
+    at = put_whole(at, model.serial[vector]);
+    *at++ = ' ';
+    return at;
+  }
+  rows.for_each(vector, [&](Index feature, double value) {
+    if (value == 0) return;
+    at = put_whole(at, feature);
+    *at++ = ':';
+    at = put_value(at, value);
+    *at++ = ' ';
+  });
+  return at;
+}
 
-std::string libsvm_text(const LibsvmModel& model) {
+/// The lines of some support vectors.
+std::string vector_lines(const LibsvmModel& model, std::size_t begin, std::size_t end) {
+  const Rows rows = model.support;
+  std::string text;
+  for (std::size_t k = begin; k < end; ++k) {
+    const std::size_t features = rows.count > 0 ? rows.slice(k, k + 1).stored() : 1;
+    const std::size_t before = text.size();
+    text.resize(before + (model.columns() + 2 * features + 1) * number_room);
+    char* at = put_coefficients(text.data() + before, model, k);
+    at = put_features(at, model, rows, k);
+    *at++ = '\n';
+    text.resize(static_cast<std::size_t>(at - text.data()));
+  }
+  return text;
+}
+
+std::string head_lines(const LibsvmModel& model) {
   std::string text = "svm_type ";
   text += to_string(model.type);
   text += '\n';
   put_kernel(text, model.kernel);
   // LIBSVM counts two classes where there are none.
   text += "nr_class ";
-  put_chars(text, model.labels.empty() ? std::size_t{2} : model.labels.size());
+  append(text, put_size, model.labels.empty() ? std::size_t{2} : model.labels.size());
   text += "\ntotal_sv ";
-  put_chars(text, model.vectors());
+  append(text, put_size, model.vectors());
   text += '\n';
-  const auto put_double = [&](double value) { put_long(text, value); };
   const auto put_some = [&](std::string_view name, const auto& values, auto&& put) {
     if (!values.empty()) put_list(text, name, values, put);
   };
-  put_list(text, "rho", model.rho, put_double);
-  put_some("label", model.labels, [&](int label) { put_chars(text, label); });
-  put_some("probA", model.prob_a, put_double);
-  put_some("probB", model.prob_b, put_double);
-  put_some("prob_density_marks", model.marks, put_double);
-  put_some("nr_sv", model.sizes, [&](std::uint64_t size) { put_chars(text, size); });
-  text += "SV\n";
-  put_vectors(text, model);
+  put_list(text, "rho", model.rho, put_long);
+  put_some("label", model.labels, [](char* to, int label) { return put_whole(to, label); });
+  put_some("probA", model.prob_a, put_long);
+  put_some("probB", model.prob_b, put_long);
+  put_some("prob_density_marks", model.marks, put_long);
+  put_some("nr_sv", model.sizes, put_size);
+  return text + "SV\n";
+}
+
+/// The text in parts.
+std::vector<std::string> text_parts(const LibsvmModel& model, const Threads& threads) {
+  const std::size_t tasks = (model.vectors() + vectors_a_task - 1) / vectors_a_task;
+  std::vector<std::string> parts(1 + tasks);
+  parts[0] = head_lines(model);
+  threads.run(tasks, [&](std::size_t task) {
+    const std::size_t begin = task * vectors_a_task;
+    parts[1 + task] = vector_lines(model, begin, std::min(begin + vectors_a_task, model.vectors()));
+  });
+  return parts;
+}
+
+}  // namespace
+
+std::string libsvm_text(const LibsvmModel& model) {
+  std::string text;
+  for (const std::string& part : text_parts(model, Threads(1))) text += part;
   return text;
 }
 
@@ -133,10 +154,11 @@ LibsvmModel load_libsvm(const std::string& path) {
   }
 }
 
-void save_libsvm(const LibsvmModel& model, const std::string& path, Sync sync) {
+void save_libsvm(const LibsvmModel& model, const std::string& path, Sync sync,
+                 const Threads& threads) {
   WholeFile file(path);
-  const std::string text = libsvm_text(model);
-  file.write(std::as_bytes(std::span(text)));
+  for (const std::string& part : text_parts(model, threads))
+    file.write(std::as_bytes(std::span(part)));
   file.commit(sync);
 }
 

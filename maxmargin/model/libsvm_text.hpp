@@ -35,6 +35,7 @@ LibsvmModel parse_libsvm_text(std::string_view text, const std::string& name);
 
 /// The same from and to a file, which is written whole or not at all.
 LibsvmModel load_libsvm(const std::string& path);
-void save_libsvm(const LibsvmModel& model, const std::string& path, Sync sync = Sync::wait);
+void save_libsvm(const LibsvmModel& model, const std::string& path, Sync sync = Sync::wait,
+                 const Threads& threads = Threads(1));
 
 }  // namespace maxmargin

@@ -209,9 +209,14 @@ class Trainer {
   }
 
   void warn_of_ending(const Trained& trained) const {
-    if (run_.warn)
-      run_.warn(fmt::format("WARNING: {} at a violation of {:g}\n", to_string(trained.ended),
-                            trained.certificate.kkt));
+    if (!run_.warn) return;
+    if (trained.ended == Ended::unbounded && parameters_.type() == LibsvmType::nu_svc)
+      return run_.warn(
+          "WARNING: no margin is left between two classes at this nu: C and obj mean nothing, and "
+          "rho is rounding. Rows that are equal but for their labels can be the reason; choose a "
+          "larger nu\n");
+    run_.warn(fmt::format("WARNING: {} at a violation of {:g}\n", to_string(trained.ended),
+                          trained.certificate.kkt));
   }
 
   double bound_of(int label) const {
@@ -238,7 +243,7 @@ class Trainer {
 
   LibsvmModel in_form(Model& trained, std::span<const int> classes) const {
     if (of_classes_) keep_classes(classes, trained);
-    LibsvmModel model = to_libsvm(trained, Numbering::libsvm, classes);
+    LibsvmModel model = to_libsvm(trained, Numbering::libsvm, classes, run_.threads);
     model.type = parameters_.type();
     if (model.type == LibsvmType::nu_svc) return model;  // bounds are relative to the margin
     std::size_t k = 0;

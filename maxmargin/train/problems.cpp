@@ -102,17 +102,24 @@ Subproblems classification(const Dataset& data, const Classification& task) {
     problem.negative = negative;
     problem.loss = loss_of(task);
     problem.bias = bias_of(task);
+    std::size_t taken = 0, second = 0;  // classes, and where the last of them begins
     for (std::size_t k = 0; k < members.size(); ++k) {
       const double target = is_member(static_cast<int>(k));
       if (target == 0) continue;
+      ++taken;
+      second = problem.examples.size();
       for (Example example : members[k]) {
         example.target = target;
         problem.examples.push_back(example);
       }
     }
     // In the order of the data: the same problem whatever the classes are called.
-    std::sort(problem.examples.begin(), problem.examples.end(),
-              [](const Example& x, const Example& y) { return x.row < y.row; });
+    const auto first = problem.examples.begin(), last = problem.examples.end();
+    const auto earlier = [](const Example& x, const Example& y) { return x.row < y.row; };
+    if (taken == 2)
+      std::inplace_merge(first, first + static_cast<std::ptrdiff_t>(second), last, earlier);
+    else
+      std::sort(first, last, earlier);
     result.list.push_back(std::move(problem));
   };
   const int count = static_cast<int>(members.size());

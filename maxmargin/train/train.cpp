@@ -174,7 +174,7 @@ Prepared prepare(Dataset data, const TrainOptions& options, const Threads& threa
   Prepared prepared;
   prepared.problems = subproblems(data, options.task);
   prepared.features = data.x.columns();
-  prepared.data_hash = content_hash(data);
+  if (options.certified) prepared.data_hash = content_hash(data);
   const Stopwatch clock;
   if (!options.functions.empty()) add_functions(data, options, threads, prepared.examples);
   if (options.scaling) {

@@ -20,7 +20,7 @@ struct TrainOptions {
   /// there are several machines.
   std::function<void(const Choice&)> chosen{};
   /// False: objective and violation are those of the solver's own decision values, where these are
-  /// good enough for the tolerance.
+  /// good enough for the tolerance, and the model has no hash of its data.
   bool certified = true;
   std::size_t memory_bytes = 0;  ///< budget of the kernel cache; 0: half of the memory
   std::optional<ScalingKind> scaling{};
