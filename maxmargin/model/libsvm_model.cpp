@@ -43,6 +43,11 @@ std::size_t as_size(int number) { return static_cast<std::size_t>(number); }
 
 /// The rows with every feature numbered `by` higher (or lower).
 Features renumbered(const Rows& rows, std::int64_t by) {
+  if (by == 0 && rows.sparse()) {
+    Features same = Features::sparse(rows.columns);
+    same.append(rows);
+    return same;
+  }
   Features made = Features::sparse(static_cast<std::size_t>(
       std::max<std::int64_t>(0, static_cast<std::int64_t>(rows.columns) + by)));
   std::vector<Index> features;

@@ -151,19 +151,22 @@ struct Predictor::Packed {
   void fast_sums(const Rows& rows, std::span<const Index> which, double* sums,
                  std::span<double> reach) const {
     const std::size_t size = mixture->order().size();
-    const auto tile = std::make_unique_for_overwrite<float[]>(tile_rows * tile_columns);
+    // Small models touch no more pages than they need.
+    const std::size_t stride = std::min(tile_columns, (size + 63) / 64 * 64);
+    const auto tile = std::make_unique_for_overwrite<float[]>(tile_rows * stride);
     for (std::size_t begin = 0; begin < size; begin += tile_columns) {
       const std::size_t count = std::min(tile_columns, size - begin);
-      engine->block(rows, which, begin, count, tile.get(), tile_columns);
-      mixture->add(tile.get(), tile_columns, which.size(), begin, count, sums);
+      engine->block(rows, which, begin, count, tile.get(), stride);
+      mixture->add(tile.get(), stride, which.size(), begin, count, sums);
       for (std::size_t r = 0; r < which.size(); ++r)
-        reach[r] = std::max(reach[r], double{largest(tile.get() + r * tile_columns, count)});
+        reach[r] = std::max(reach[r], double{largest(tile.get() + r * stride, count)});
     }
   }
 
   void exact_sums(const Rows& rows, std::span<const Index> which, double* sums) const {
     const std::size_t size = mixture->order().size();
-    const auto tile = std::make_unique_for_overwrite<double[]>(tile_rows * tile_columns);
+    const auto tile =
+        std::make_unique_for_overwrite<double[]>(tile_rows * std::min(tile_columns, size));
     for (std::size_t begin = 0; begin < size; begin += tile_columns) {
       const std::size_t count = std::min(tile_columns, size - begin);
       exact_tile(rows, which, begin, count, tile.get());
