@@ -18,4 +18,10 @@ struct DenseRows {
 void add_decay_product(const float* panel, const DenseRows& rows, const double* coefficients,
                        double* y);
 
+/// The same, and besides sums[r * lanes_of_sums + c % lanes_of_sums] += x[c] * that power for all
+/// columns c: the products of the rows with x, in parts.
+inline constexpr std::size_t lanes_of_sums = 8;
+void add_decay_products(const float* panel, const DenseRows& rows, const double* coefficients,
+                        const double* x, double* y, double* sums);
+
 }  // namespace maxmargin

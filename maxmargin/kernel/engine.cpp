@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <numeric>
 #include <stdexcept>
 
 #include "maxmargin/kernel/exact_product.hpp"
@@ -325,6 +326,31 @@ void Engine::add_product(const Rows& left, std::span<const Index> which,
       add_scaled_rows({rows.data(), some}, coefficients.subspan(r, some), columns, y + c);
     }
   }
+}
+
+void Engine::add_half_product(const Rows& rows, std::size_t first, std::span<const double> x,
+                              double* y) const {
+  constexpr std::size_t columns_at_once = 512;
+  const std::size_t some = std::min(half_rows, x.size() - first);
+  std::vector<Index> which(some);
+  std::iota(which.begin(), which.end(), static_cast<Index>(first));
+  std::vector<float> tile(half_rows * columns_at_once);
+  std::vector<const float*> values(some);
+  for (std::size_t r = 0; r < some; ++r) values[r] = tile.data() + r * columns_at_once;
+  for (std::size_t c = first; c < x.size();) {
+    const bool is_square = c == first;
+    const std::size_t columns = is_square ? some : std::min(columns_at_once, x.size() - c);
+    block(rows, which, c, columns, tile.data(), columns_at_once);
+    add_scaled_rows(values, x.subspan(first, some), columns, y + c);
+    if (!is_square) add_row_products(values, x.data() + c, columns, y + first);
+    c += columns;
+  }
+}
+
+double Engine::half_cost() const {
+  // Sums are taken twice, and values are on their way to memory.
+  constexpr double sums = 0.4, cheap = 1.5;
+  return value_cost() > cheap ? value_cost() + sums : std::numeric_limits<double>::infinity();
 }
 
 void Engine::near_values(const Rows& left, std::span<const Index> which, std::size_t begin,

@@ -44,6 +44,16 @@ class Engine {
                            std::span<const double> coefficients, std::size_t begin,
                            std::size_t count, double* y) const;
 
+  /// A part of the product with the whole matrix over the columns, `rows` being these: of the rows
+  /// from `first` on, half_rows or as many as are left, each value in the columns from `first` on
+  /// is computed once, K(i, j) for y[i] += K(i, j) x[j] as well as for y[j] += K(i, j) x[i].
+  /// `first` is a multiple of half_rows. Float values or better, double sums.
+  static constexpr std::size_t half_rows = 64;
+  virtual void add_half_product(const Rows& rows, std::size_t first, std::span<const double> x,
+                                double* y) const;
+  /// As value_cost(), of such a value: infinite where add_product never takes as long.
+  virtual double half_cost() const;
+
   /// The share of values that are not negligible (see locality.hpp), where that is known to be
   /// small.
   virtual double near_share() const { return 1; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <optional>
 #include <type_traits>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "maxmargin/kernel/exact_product.hpp"
 #include "maxmargin/kernel/left_panel.hpp"
 #include "maxmargin/kernel/prepared_rows.hpp"
+#include "maxmargin/kernel/row_preparation.hpp"
 #include "maxmargin/kernel/tiles.hpp"
 #include "maxmargin/kernel/vnni_tiles.hpp"
 #include "maxmargin/linalg/accumulate.hpp"
@@ -33,7 +35,6 @@ class PanelEngine final : public Engine {
   static constexpr bool in_quads = std::is_same_v<T, std::int8_t>;
   static constexpr std::size_t slot_features = features_a_slot<T>;
   static constexpr std::size_t slot_cells = is_binary ? width / 2 : width * slot_features;
-  static constexpr int quad_origin = 128;  // subtracted from the packed values of quads
 
  public:
   PanelEngine(const Form& form, const Rows& columns, Packing packing, const Threads& threads)
@@ -41,14 +42,14 @@ class PanelEngine final : public Engine {
         summation_(form.pairing),
         columns_(columns),
         packing_(std::move(packing)),
-        unit_(packing_.unit, packing_.slack),
+        preparation_(summation_, packing_),
         slots_((packing_.used.count + slot_features - 1) / slot_features),
         panel_size_(slots_ * slot_cells) {
     allocate(columns.count);
     own_.prepare(columns.count, threads, [&](std::size_t begin, std::size_t end, Prepared& part) {
       part.dense.reserve((end - begin) * dense_length());
       for (std::size_t c = begin; c < end; ++c)
-        base_[c] = whole_sum(prepare_row(columns, c, part).column_base);
+        base_[c] = preparation_.add(columns, c, dense_length(), part).column_base;
       place(begin, end, [&](std::size_t c) { return OwnRow{&part, c - begin}; });
       part.centered = {};
     });
@@ -72,7 +73,7 @@ class PanelEngine final : public Engine {
         summation_(whole.summation_),
         columns_(columns),
         packing_(whole.packing_),
-        unit_(whole.unit_),
+        preparation_(summation_, packing_),
         slots_(whole.slots_),
         panel_size_(whole.panel_size_),
         decay_(whole.decay_),
@@ -122,6 +123,17 @@ class PanelEngine final : public Engine {
         add_tile(rows, weights, begin + c, columns, scratch, y + c);
       }
     }
+  }
+
+  void add_half_product(const Rows& rows, std::size_t first, std::span<const double> x,
+                        double* y) const override {
+    if constexpr (std::is_same_v<T, float> && !by_blocks) {
+      if (is_fused()) return add_fused_half(rows, first, x, y);
+    }
+    Engine::add_half_product(rows, first, x, y);
+  }
+  double half_cost() const override {
+    return is_fused() && !is_binary ? 1.1 * value_cost() : Engine::half_cost();
   }
 
   const ByteDecay* codes() const override { return decay_ ? &*decay_ : nullptr; }
@@ -185,29 +197,6 @@ class PanelEngine final : public Engine {
   double scale() const {
     if (packing_.unit == 0) return 1 / (packing_.stretch * packing_.stretch);
     return summation_.is_product() ? packing_.unit * packing_.unit : packing_.unit;
-  }
-
-  /// The value in units; false when T cannot hold it.
-  bool in_units(double value, Value& result) const {
-    if constexpr (std::is_same_v<T, double>) {
-      result = value;
-      return true;
-    } else {
-      double units = value;
-      if (packing_.unit != 0 && !unit_.divides(value, units)) return false;
-      if (is_binary && units != 1) return false;
-      if (in_quads && !(units >= 0 && units <= 255)) return false;
-      result = static_cast<Value>(units);
-      return true;
-    }
-  }
-
-  /// Sums of bytes are taken modulo 256; a row whose sum does not fit is not trusted anyway.
-  static Sum whole_sum(double base) {
-    if constexpr (is_binary)
-      return static_cast<Sum>(static_cast<std::uint64_t>(base));
-    else
-      return static_cast<Sum>(base);
   }
 
   void allocate(std::size_t columns) {
@@ -304,82 +293,14 @@ class PanelEngine final : public Engine {
       }
     } else {
       for (std::size_t r = 0; r < which.size(); ++r)
-        if (!prepare_row(left, which[r], rows).fits) rows.foreign.push_back(static_cast<Index>(r));
+        if (!preparation_.add(left, which[r], dense_length(), rows).fits)
+          rows.foreign.push_back(static_cast<Index>(r));
       if (is_dense()) rows.find_whole(dense_length());
     }
     if constexpr (std::is_same_v<T, float>) {
       if (packing_.side == LeftSide::grouped) rows = grouped(std::move(rows), slots_);
     }
     return rows;
-  }
-
-  struct PreparedRow {
-    bool fits;
-    double column_base;  ///< what is added to the sums of the row as a column
-  };
-  PreparedRow prepare_row(const Rows& left, std::size_t row, Prepared& rows) const {
-    if (is_dense()) return prepare_dense_row(left, row, rows);
-    double base = 0, norm = 0, column_base = 0;
-    bool fits = true;
-    const std::vector<std::uint32_t>& numbers = packing_.used.number;
-    left.for_each(row, [&](Index feature, double raw) {
-      if (raw == 0) return;
-      const double exact = summation_.value(raw);
-      Value value{};
-      fits = in_units(exact, value) && fits;
-      norm += exact * exact;
-      const double alone = summation_.alone(static_cast<double>(value));
-      const std::size_t number = feature < numbers.size() ? numbers[feature] : UsedFeatures::unused;
-      const bool used = number != UsedFeatures::unused;
-      if (!used || summation_.is_euclidean()) base += alone;
-      column_base += alone;
-      if (!used) return;
-      if constexpr (in_quads) base += summation_.factor * quad_origin * static_cast<double>(value);
-      rows.add(number, value);
-    });
-    rows.end_list();
-    rows.base.push_back(whole_sum(base));
-    return {fits && norm <= packing_.trusted_norm, column_base};
-  }
-
-  /// The same for a row that is taken whole, of products.
-  PreparedRow prepare_dense_row(const Rows& left, std::size_t row, Prepared& rows) const {
-    const std::vector<double>& center = packing_.used.center;
-    const std::vector<std::uint32_t>& numbers = packing_.used.number;
-    const std::size_t at = rows.dense.size();
-    rows.dense.resize(at + dense_length());
-    T* dense = rows.dense.data() + at;
-    double norm = 0, unused = 0, used = 0;  // sums of squares: exact, of rounded values
-    bool fits = true;
-    const auto add = [&](std::size_t feature, double exact) {
-      Value value{};
-      fits = in_units(exact * packing_.stretch, value) & fits;
-      const double square = static_cast<double>(value) * static_cast<double>(value);
-      norm += exact * exact;
-      const std::uint32_t number =
-          feature < numbers.size() ? numbers[feature] : UsedFeatures::unused;
-      if (number == UsedFeatures::unused) {
-        unused += square;
-      } else {
-        used += square;
-        dense[number] = static_cast<T>(value);
-      }
-    };
-    if (center.empty()) {
-      left.for_each(row, [&](Index feature, double raw) { add(feature, summation_.value(raw)); });
-    } else {
-      std::vector<double>& values = rows.centered;
-      values.assign(std::max(center.size(), left.columns), 0.0);
-      left.for_each(row,
-                    [&](Index feature, double raw) { values[feature] = summation_.value(raw); });
-      for (std::size_t j = 0; j < center.size(); ++j) values[j] -= center[j];
-      for (std::size_t j = 0; j < values.size(); ++j) add(j, values[j]);
-    }
-    rows.end_list();
-    if (!summation_.is_euclidean()) used = unused = 0;
-    const double all = packing_.by_differences ? 0 : used + unused;
-    rows.base.push_back(whole_sum(packing_.by_differences ? unused : all));
-    return {fits && norm <= packing_.trusted_norm, all};
   }
 
   /// Calls body(panel, first column in it, columns, place in the block) for the columns of a block.
@@ -481,6 +402,30 @@ class PanelEngine final : public Engine {
     }
   }
 
+  void add_fused_half(const Rows& own, std::size_t first, std::span<const double> x,
+                      double* y) const {
+    static_assert(half_rows == width);
+    if constexpr (std::is_same_v<T, float> && !by_blocks) {
+      std::vector<Index> which(std::min(half_rows, x.size() - first));
+      std::iota(which.begin(), which.end(), static_cast<Index>(first));
+      const Prepared rows = prepare(own, which);
+      const DenseRows dense{rows.whole, rows.base.data(), slots_};
+      add_fused(rows, x.subspan(first, which.size()), first, which.size(), y + first);
+      double row_sums[half_rows * lanes_of_sums] = {};
+      const std::size_t behind = first + which.size();
+      add_to_panels(behind, x.size() - behind, y + behind, [&](std::size_t panel, double* sums) {
+        double padded[width] = {};
+        const std::size_t at = panel * width;
+        std::copy_n(x.data() + at, std::min(width, x.size() - at), padded);
+        add_decay_products(packed_.data() + panel * panel_size_, dense, x.data() + first, padded,
+                           sums, row_sums);
+      });
+      for (std::size_t r = 0; r < which.size(); ++r)
+        for (std::size_t k = 0; k < lanes_of_sums; ++k)
+          y[first + r] += row_sums[r * lanes_of_sums + k];
+    }
+  }
+
   /// Calls add(panel, sums) with the sums of all columns of a panel, of which y takes those that it
   /// has.
   template <class Add>
@@ -547,7 +492,7 @@ class PanelEngine final : public Engine {
   Summation summation_;
   Rows columns_;
   Packing packing_;
-  Unit unit_;
+  RowPreparation<T, Sum> preparation_;
   const PanelEngine* whole_ = nullptr;  // of an engine for a block
   std::size_t slots_;
   std::size_t panel_size_;

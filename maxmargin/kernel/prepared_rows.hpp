@@ -15,6 +15,9 @@ inline constexpr std::size_t features_a_slot = std::is_same_v<T, std::int8_t>   
                                                : std::is_same_v<T, std::int16_t> ? 2
                                                                                  : 1;
 
+/// Subtracted from the packed values of quads.
+inline constexpr int quad_origin = 128;
+
 /// Rows brought into the form that the tiles take: as lists of slots, or whole.
 template <class T, class Sum>
 struct PreparedRows {

@@ -57,6 +57,25 @@ void add_rows(const float* const* rows, const double* coefficients, std::size_t 
   }
 }
 
+void row_products(const float* const* rows, std::size_t row_count, const double* x,
+                  std::size_t count, double* y) {
+  const hn::ScalableTag<double> d;
+  const hn::Rebind<float, decltype(d)> df;
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t r = 0; r < row_count; ++r) {
+    auto even = hn::Zero(d), odd = even;
+    std::size_t c = 0;
+    for (; c + 2 * lanes <= count; c += 2 * lanes) {
+      even = hn::MulAdd(hn::PromoteTo(d, hn::LoadU(df, rows[r] + c)), hn::LoadU(d, x + c), even);
+      odd = hn::MulAdd(hn::PromoteTo(d, hn::LoadU(df, rows[r] + c + lanes)),
+                       hn::LoadU(d, x + c + lanes), odd);
+    }
+    double sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
+    for (; c < count; ++c) sum += static_cast<double>(rows[r][c]) * x[c];
+    y[r] += sum;
+  }
+}
+
 void add_blocks(const BlockRow* rows, const double* coefficients, std::size_t row_count,
                 std::size_t columns, double* y) {
   for (std::size_t r = 0; r < row_count; ++r) {
@@ -116,6 +135,7 @@ HWY_AFTER_NAMESPACE();
 namespace maxmargin {
 
 HWY_EXPORT(add_rows);
+HWY_EXPORT(row_products);
 HWY_EXPORT(add_blocks);
 HWY_EXPORT(pick);
 HWY_EXPORT(find_above);
@@ -123,6 +143,11 @@ HWY_EXPORT(find_above);
 void add_scaled_rows(std::span<const float* const> rows, std::span<const double> coefficients,
                      std::size_t count, double* y) {
   HWY_DYNAMIC_DISPATCH(add_rows)(rows.data(), coefficients.data(), rows.size(), count, y);
+}
+
+void add_row_products(std::span<const float* const> rows, const double* x, std::size_t count,
+                      double* y) {
+  HWY_DYNAMIC_DISPATCH(row_products)(rows.data(), rows.size(), x, count, y);
 }
 
 void add_scaled_blocks(std::span<const BlockRow> rows, std::span<const double> coefficients,

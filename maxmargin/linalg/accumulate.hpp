@@ -12,6 +12,10 @@ namespace maxmargin {
 void add_scaled_rows(std::span<const float* const> rows, std::span<const double> coefficients,
                      std::size_t count, double* y);
 
+/// y[r] += sum over c of rows[r][c] * x[c] for c < count: float rows, double sums.
+void add_row_products(std::span<const float* const> rows, const double* x, std::size_t count,
+                      double* y);
+
 /// Blocks of neighbouring values of a row: block k holds those of the columns from block_columns *
 /// blocks[k] on.
 inline constexpr std::size_t block_columns = 16;

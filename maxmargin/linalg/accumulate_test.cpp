@@ -9,6 +9,24 @@
 namespace maxmargin {
 namespace {
 
+TEST(Accumulate, AddsProductsOfRows) {
+  Rng rng(9);
+  for (const std::size_t count : {0, 1, 15, 16, 17, 300}) {
+    std::vector<float> values(3 * count);
+    for (float& value : values) value = static_cast<float>(rng.normal());
+    const std::vector<const float*> rows{values.data(), values.data() + count,
+                                         values.data() + 2 * count};
+    std::vector<double> x(count), y{1, 2, 3};
+    for (double& value : x) value = rng.normal();
+    add_row_products(rows, x.data(), count, y.data());
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      double want = static_cast<double>(r + 1);
+      for (std::size_t c = 0; c < count; ++c) want += static_cast<double>(rows[r][c]) * x[c];
+      EXPECT_NEAR(y[r], want, 1e-12);
+    }
+  }
+}
+
 TEST(Accumulate, AddsScaledRowsInDouble) {
   Rng rng(1);
   for (const std::size_t rows : {0, 1, 7, 8, 9, 30})
