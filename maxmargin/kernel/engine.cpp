@@ -354,7 +354,7 @@ double Engine::half_cost() const {
 }
 
 void Engine::near_values(const Rows& left, std::span<const Index> which, std::size_t begin,
-                         std::size_t count, const NearValues& body) const {
+                         std::size_t count, double, const NearValues& body) const {
   std::vector<float> row(count);
   for (std::size_t r = 0; r < which.size(); ++r) {
     block(left, which.subspan(r, 1), begin, count, row.data(), count);

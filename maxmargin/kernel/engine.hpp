@@ -59,10 +59,10 @@ class Engine {
   virtual double near_share() const { return 1; }
   /// Neighbouring values of the row at place r of those asked for, from column `begin + c` on.
   using NearValues = std::function<void(std::size_t r, std::size_t c, std::span<const float>)>;
-  /// Calls body with all values that are not negligible, among others; the columns of a row
-  /// increase.
+  /// Calls body with all values that are larger than `least`, which is no less than what is
+  /// negligible, among others; the columns of a row increase.
   virtual void near_values(const Rows& left, std::span<const Index> which, std::size_t begin,
-                           std::size_t count, const NearValues& body) const;
+                           std::size_t count, double least, const NearValues& body) const;
 
   /// In double throughout, out[r * stride + c]; slower.
   virtual void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,

@@ -1,6 +1,7 @@
 #include "maxmargin/kernel/narrow_engine.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <vector>
 
@@ -39,7 +40,7 @@ class NarrowEngine final : public Engine {
              std::span<float* const> out) const override {
     for (float* row : out) std::fill_n(row, count, 0.0f);
     std::vector<float*> part;
-    for_each_near(left, which, begin, count,
+    for_each_near(left, which, begin, count, limit_,
                   [&](std::span<const Index> near, std::size_t from, std::size_t here) {
                     part.resize(near.size());
                     for (std::size_t k = 0; k < near.size(); ++k)
@@ -52,7 +53,7 @@ class NarrowEngine final : public Engine {
                    std::span<const double> coefficients, std::size_t begin, std::size_t count,
                    double* y) const override {
     std::vector<double> weights;
-    for_each_near_tile(left, which, begin, count,
+    for_each_near_tile(left, which, begin, count, limit_,
                        [&](std::size_t first, std::span<const Index> near, std::size_t from,
                            std::size_t here, std::span<const float* const> rows) {
                          weights.resize(near.size());
@@ -64,8 +65,10 @@ class NarrowEngine final : public Engine {
 
   double near_share() const override { return near_share_; }
   void near_values(const Rows& left, std::span<const Index> which, std::size_t begin,
-                   std::size_t count, const NearValues& body) const override {
-    for_each_near_tile(left, which, begin, count,
+                   std::size_t count, double least, const NearValues& body) const override {
+    // Exponents of values are proportional to squared distances.
+    const double limit = limit_ * std::log(least) / std::log(negligible_value);
+    for_each_near_tile(left, which, begin, count, std::min(limit, limit_),
                        [&](std::size_t first, std::span<const Index> near, std::size_t from,
                            std::size_t here, std::span<const float* const> rows) {
                          for (std::size_t k = 0; k < near.size(); ++k)
@@ -83,7 +86,7 @@ class NarrowEngine final : public Engine {
     std::vector<double> weights;
     for (std::size_t first = 0; first < which.size(); first += rows_at_once) {
       const auto some = which.subspan(first, std::min(rows_at_once, which.size() - first));
-      for_each_near(left, some, begin, count,
+      for_each_near(left, some, begin, count, limit_,
                     [&](std::span<const Index> near, std::size_t from, std::size_t here) {
                       weights.resize(near.size());
                       for (std::size_t k = 0; k < near.size(); ++k)
@@ -132,10 +135,10 @@ class NarrowEngine final : public Engine {
   }
 
   /// Calls body(places of near rows, first column, columns) for each piece of the columns that
-  /// shares a box and has such rows.
+  /// shares a box and has such rows, those closer to it than the root of `limit`.
   template <class Body>
   void for_each_near(const Rows& left, std::span<const Index> which, std::size_t begin,
-                     std::size_t count, Body&& body) const {
+                     std::size_t count, double limit, Body&& body) const {
     const AlignedVector<float> dense = dense_rows(left, which);
     std::vector<Index> all(which.size()), group;
     std::iota(all.begin(), all.end(), Index{0});
@@ -146,9 +149,9 @@ class NarrowEngine final : public Engine {
       const std::size_t here = std::min((panel + 1) * width, begin + count) - at;
       if (panel / PanelBoxes::panels_a_group != group_of) {
         group_of = panel / PanelBoxes::panels_a_group;
-        group = boxes_.near_group(panel, dense.data(), all, limit_);
+        group = boxes_.near_group(panel, dense.data(), all, limit);
       }
-      const std::vector<Index> near = boxes_.near_panel(panel, dense.data(), group, limit_);
+      const std::vector<Index> near = boxes_.near_panel(panel, dense.data(), group, limit);
       if (!near.empty()) body(near, at, here);
       at += here;
     }
@@ -158,13 +161,13 @@ class NarrowEngine final : public Engine {
   /// for each such piece.
   template <class Body>
   void for_each_near_tile(const Rows& left, std::span<const Index> which, std::size_t begin,
-                          std::size_t count, Body&& body) const {
+                          std::size_t count, double limit, Body&& body) const {
     std::vector<float> tile(rows_at_once * width);
     std::vector<const float*> rows(rows_at_once);
     for (std::size_t k = 0; k < rows_at_once; ++k) rows[k] = tile.data() + k * width;
     for (std::size_t first = 0; first < which.size(); first += rows_at_once) {
       const auto some = which.subspan(first, std::min(rows_at_once, which.size() - first));
-      for_each_near(left, some, begin, count,
+      for_each_near(left, some, begin, count, limit,
                     [&](std::span<const Index> near, std::size_t from, std::size_t here) {
                       engine_->Engine::block(left, chosen(some, near), from, here, tile.data(),
                                              width);

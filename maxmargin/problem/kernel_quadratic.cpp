@@ -180,11 +180,11 @@ class KernelQuadratic final : public Quadratic {
   }
 
   double near_share() const override { return engine().near_share(); }
-  void near_values(std::span<const Index> which, std::size_t begin, std::size_t count,
+  void near_values(std::span<const Index> which, std::size_t begin, std::size_t count, double least,
                    const NearValues& body) const override {
     const std::vector<Index> ids = rows_of(which);
     for_each_piece(begin, count, [&](std::size_t row, std::size_t columns, std::size_t at) {
-      engine().near_values(*packed_->rows, ids, row, columns,
+      engine().near_values(*packed_->rows, ids, row, columns, least,
                            [&](std::size_t r, std::size_t c, std::span<const float> values) {
                              body(r, begin + at + c, values);
                            });

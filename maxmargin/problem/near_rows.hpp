@@ -11,6 +11,6 @@ namespace maxmargin {
 /// Gaussians): the others of a row are kept once they have been computed, within `bytes`. One
 /// thread at a time may use it. Where few values are negligible it is `K` itself.
 std::shared_ptr<const Quadratic> keep_near_rows(std::shared_ptr<const Quadratic> K,
-                                                std::size_t bytes, const Threads& threads);
+                                                std::size_t bytes);
 
 }  // namespace maxmargin

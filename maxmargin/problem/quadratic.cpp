@@ -36,7 +36,7 @@ void Quadratic::add_product(std::span<const Index> which, std::span<const double
 }
 
 void Quadratic::near_values(std::span<const Index> which, std::size_t begin, std::size_t count,
-                            const NearValues& body) const {
+                            double, const NearValues& body) const {
   const Threads alone(1);
   std::vector<float> row(count);
   float* const out[] = {row.data()};

@@ -3,12 +3,14 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "maxmargin/base/threads.hpp"
 #include "maxmargin/data/rows.hpp"
 #include "maxmargin/kernel/byte_decay.hpp"
 #include "maxmargin/kernel/form.hpp"
+#include "maxmargin/linalg/accumulate.hpp"
 
 namespace maxmargin {
 
@@ -57,12 +59,16 @@ class Quadratic {
   virtual double near_share() const { return 1; }
   /// Neighbouring values of the row at place r of those asked for, from column `column` on.
   using NearValues = std::function<void(std::size_t r, std::size_t column, std::span<const float>)>;
-  /// Calls body with all values in the columns [begin, begin + count) that are not negligible,
-  /// among others; the columns of a row increase. Used by one thread for its own columns.
+  /// Calls body with all values in the columns [begin, begin + count) that are larger than `least`,
+  /// which is no less than what is negligible, among others; the columns of a row increase. One
+  /// thread does one block.
   virtual void near_values(std::span<const Index> which, std::size_t begin, std::size_t count,
-                           const NearValues& body) const;
+                           double least, const NearValues& body) const;
   /// Whether rows, once computed, are had again almost for nothing.
   virtual bool keeps_rows() const { return false; }
+  /// The values of a row that is kept without those that do not count; nothing if it is not kept.
+  /// Valid until the next rows are kept.
+  virtual std::optional<BlockRow> near_row(Index) const { return std::nullopt; }
 
   /// In double throughout, out[r * stride + c] = K(which[r], begin + c) for c < count. One thread
   /// does one block; callers hand blocks to several threads.

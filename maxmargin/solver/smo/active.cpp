@@ -291,6 +291,15 @@ double Active::Range::middle() const {
   return std::isfinite(middle) ? middle : 0;
 }
 
+double Active::spread() const {
+  double least = infinity, most = -infinity;
+  for (std::size_t v = 0; v < size(); ++v) {
+    least = std::min(least, level(v));
+    most = std::max(most, level(v));
+  }
+  return most - least;
+}
+
 std::vector<double> Active::slopes(const Levels& levels) const {
   std::vector<double> result(size());
   for (std::size_t v = 0; v < size(); ++v) result[v] = levels.row[row[v]].middle() - level(v);

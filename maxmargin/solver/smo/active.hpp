@@ -51,6 +51,9 @@ struct Active {
   /// Also keeps the level of every variable for violators().
   Levels levels(const Threads& threads);
 
+  /// Between the highest level and the lowest.
+  double spread() const;
+
   /// The derivative of the objective and its pair row's price by each beta, the price being in the
   /// middle of the row's levels.
   std::vector<double> slopes(const Levels& levels) const;

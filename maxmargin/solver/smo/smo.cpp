@@ -14,6 +14,7 @@
 #include "maxmargin/solver/smo/active.hpp"
 #include "maxmargin/solver/smo/cascade.hpp"
 #include "maxmargin/solver/smo/first_point.hpp"
+#include "maxmargin/solver/smo/near_pairs.hpp"
 #include "maxmargin/solver/smo/newton.hpp"
 #include "maxmargin/solver/smo/set_solver.hpp"
 #include "maxmargin/solver/smo/set_values.hpp"
@@ -40,6 +41,11 @@ constexpr double cheapest_value = 0.5;  // nanoseconds
 constexpr double most_newton_steps = 4;
 constexpr double newton_share = 0.2;
 constexpr double step_cost = 1;
+// Where rows are mostly zero, pairs are chosen among all variables: so many at a time, and this
+// many for each variable before working sets take over.
+constexpr std::size_t pairs_at_once = 16384;
+constexpr std::size_t most_pair_steps = 8;
+constexpr double pair_cost = 1000;  // nanoseconds
 // So many times all variables could have had their turn, and there was no progress: stalled.
 constexpr std::size_t patience = 20;
 // Iterations between two looks at how far levels can be trusted.
@@ -94,7 +100,7 @@ class Outer {
     coupling_.measure(beta_);
     pull();
     if (rough > 0)
-      goal_ = std::max(goal_, rough * (start.spread > 0 ? start.spread : spread_of_levels()));
+      goal_ = std::max(goal_, rough * (start.spread > 0 ? start.spread : active_.spread()));
     hard_ = has_hard_margin(qp);
     homogeneous_ = is_homogeneous(qp);
   }
@@ -124,8 +130,7 @@ class Outer {
     if (!within_limits(levels)) return;
     if (may_shrink_ && shrinking_pays() && ++since_shrink_ >= iterations_between_shrinks)
       shrink(levels);
-    const std::vector<Index> set = working_set(levels);
-    const double decrease = improve(set, levels);
+    const double decrease = pairs_pay() ? improve_by_pairs() : improve(working_set(levels), levels);
     watch(decrease, levels.violation());
     objective_ -= decrease;
     if (hard_ && sizes().are_unbounded()) ended_ = Ended::unbounded;
@@ -260,6 +265,21 @@ class Outer {
     return evaluation;
   }
 
+  bool pairs_pay() const {
+    return pair_steps_ < most_pair_steps * qp_.size() && NearPairs::can_take(active_, coupling_);
+  }
+
+  double improve_by_pairs() {
+    NearPairs pairs(active_);
+    const NearPairs::Result result = pairs.improve(goal_, pairs_at_once, run_.threads);
+    steps_ += result.steps;
+    pair_steps_ += result.lacks_room ? most_pair_steps * qp_.size() : result.steps;
+    work_ += pair_cost * static_cast<double>(result.steps) +
+             active_.K->value_cost() * static_cast<double>(result.computed) *
+                 static_cast<double>(active_.f.size());
+    return result.decrease;
+  }
+
   /// A working set, in the order of the equality rows and then of the points.
   std::vector<Index> working_set(const Active::Levels& levels) {
     std::vector<Index> set = chooser_.choose(active_, levels, set_size_, run_.threads);
@@ -370,15 +390,6 @@ class Outer {
         active_.linear[v] = block.sign * block.linear + coupling_.slope(active_.id[v]);
       }
     });
-  }
-
-  double spread_of_levels() const {
-    double least = infinity, most = -infinity;
-    for (std::size_t v = 0; v < active_.size(); ++v) {
-      least = std::min(least, active_.level(v));
-      most = std::max(most, active_.level(v));
-    }
-    return most - least;
   }
 
   bool keeps_all_rows() {
@@ -525,7 +536,8 @@ class Outer {
   double best_primal_ = infinity, best_dual_ = -infinity, last_gap_ = infinity;
   double last_report_ = 0;
   std::size_t steps_ = 0;
-  double work_ = 0;  // an estimate, in nanoseconds of one core
+  std::size_t pair_steps_ = 0;  // among all variables
+  double work_ = 0;             // an estimate, in nanoseconds of one core
   bool may_shrink_;
   std::size_t since_shrink_ = 0;
   std::size_t watched_ = 0, idle_ = 0;
@@ -561,8 +573,9 @@ std::optional<std::string> refuses(const DualQp& qp, const Smo&) { return sort_r
 
 Solution run(const DualQp& whole, const Smo& options, const Run& run) {
   DualQp qp = whole;
-  qp.K = keep_near_rows(qp.K, options.cache_bytes, run.threads);
-  if (!run.start.empty() || qp.K->size() < least_cascade)
+  qp.K = keep_near_rows(qp.K, options.cache_bytes);
+  // Where rows are mostly zero a part has other neighbours than the whole, and says nothing.
+  if (!run.start.empty() || qp.K->size() < least_cascade || qp.K->keeps_rows())
     return solved(qp, options, run, {run.start, {}});
   const Stopwatch clock;
   const Start start = cascade_start(qp, run.threads, [&](const DualQp& part, const Start& from) {
