@@ -242,13 +242,17 @@ void Features::append(std::span<const Rows> parts, const Threads& threads, doubl
 
 void Features::append(const Rows& others, std::span<const Index> which, const Threads& threads) {
   std::vector<Rows> parts;
+  std::uint64_t stored = 0;
   for (std::size_t k = 0; k < which.size();) {
     std::size_t end = k + 1;
     while (end < which.size() && which[end] == which[end - 1] + 1) ++end;
     parts.push_back(others.slice(which[k], std::size_t{which[end - 1]} + 1));
+    stored += parts.back().stored();
     k = end;
   }
-  append(parts, threads);
+  // Threads that begin to use the same large page both clear it.
+  const Threads alone(1);
+  append(parts, stored >= grain ? threads : alone);
 }
 
 void Features::widen(std::size_t columns) {
