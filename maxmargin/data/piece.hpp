@@ -67,13 +67,13 @@ struct Piece {
   WordList words;
   std::optional<TextFault> fault;
 
-  /// Room for so many values in one of the buffers, whose content is lost. Pieces differ a little
+  /// Room for so many values, which may be anything, in one of the buffers. Pieces differ a little
   /// in length, and the next one is to fit as well.
   template <class T>
   static void make_room(Buffer<T>& buffer, std::size_t size) {
     if (buffer.size() >= size) return;
     buffer = Buffer<T>();
-    buffer.resize(size + size / 4);
+    buffer.resize_for_overwrite(size + size / 4);
   }
 
   /// Ready for new text.
