@@ -262,6 +262,7 @@ std::unique_ptr<Engine> make_form_engine(const Form& form, const Rows& columns,
   double trust = float_trust(form, own, float_limit);
   Packing packing;
   packing.used = used_features(columns, threads);
+  packing.nonzeros = static_cast<double>(extent.nonzeros) / static_cast<double>(columns.count + 1);
   const std::size_t stored = columns.stored() * 12 + 1;
   const bool pack = panel_bytes<float>(packing.used.count, columns.count) <=
                     std::max(small_panels, packing_factor * stored);

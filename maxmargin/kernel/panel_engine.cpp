@@ -169,8 +169,7 @@ class PanelEngine final : public Engine {
   double value_cost() const override {
     // The map, and the additions: measured, on one core with vectors of 512 bits.
     const double slots = static_cast<double>(slots_);
-    const double nonzeros =
-        static_cast<double>(columns_.stored()) / static_cast<double>(columns_.count + 1);
+    const double nonzeros = packing_.nonzeros;
     const double wide = sizeof(Sum) == sizeof(double) ? 0.6 : 0.4;
     if (product_) return 0.1 + 0.006 * nonzeros;
     if (is_binary) return 0.2 + 0.012 * nonzeros;

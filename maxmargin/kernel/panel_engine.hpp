@@ -23,6 +23,7 @@ struct Packing {
   bool by_differences = false;  ///< distances from differences; dense float rows only
   double stretch = 1;           ///< of values by differences: a decay is then a power of two
   double deviation = 5e-8;      ///< expected relative error of a value
+  double nonzeros = 0;          ///< of a row on average; not those stored as zeros
   UsedFeatures used;
 };
 
