@@ -19,8 +19,9 @@ struct NewtonMove {
 
 /// Minimises the objective over the free variables alone, with every pair row kept and the residual
 /// of the coupled rows removed: solves (K_FF + D) d = F_F - E' nu with E d = what the rows E lack,
-/// goes as far as the bounds allow, fixes what has reached one and goes on with the rest,
-/// `most_steps` times at most. `active` is left as it is.
+/// fixes what would cross a bound there as long as that is little, goes as far as the bounds allow,
+/// fixes what has reached one and goes on with the rest, with `most_steps` factorisations at most.
+/// `active` is left as it is.
 /// Close to the optimum the free variables no longer change, and one such step is as good as any
 /// number of pairs. O(free^3) for each step; no move if the free variables share points or their
 /// matrix is not definite.

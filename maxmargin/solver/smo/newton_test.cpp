@@ -93,6 +93,47 @@ TEST_P(Newton, MinimisesOverTheFreeVariables) {
   }
 }
 
+// With few of many in the way, their bounds are found with one factorisation.
+TEST_P(Newton, FixesWhatCrossesABoundInOneStep) {
+  const Threads threads(2);
+  const std::size_t size = 240;
+  Made made(size, GetParam(), 1e3, 5);
+  for (Block& block : made.qp.block) block.curvature = 20;
+  for (double& each : made.a) each = 0.05;
+  // These are better off at zero, and those at a bound close by.
+  for (std::size_t v = 0; v < size; v += 24) made.qp.block[v].linear = 5;
+  for (std::size_t v = 5; v < size; v += 48) made.qp.block[v].upper = 0.051;
+  Active active(made.qp, sort_rows(made.qp), made.a);
+  made.qp.K->multiply(active.beta, active.f, Precision::fast, threads);
+  const Judged before = judged(active, active.f);
+  std::vector<Index> free;
+  for (Index v = 0; v < size; ++v) free.push_back(v);
+  const NewtonMove move = newton_move(active, CoupledRows(), free, 1, threads);
+  EXPECT_TRUE(move.whole);
+  for (std::size_t k = 0; k < move.variables.size(); ++k)
+    active.beta[move.variables[k]] += move.change[k];
+  made.qp.K->multiply(active.beta, active.f, Precision::fast, threads);
+  const Judged after = judged(active, active.f);
+  EXPECT_LT(after.objective, before.objective);
+  for (std::size_t r = 0; r < GetParam(); ++r) EXPECT_NEAR(after.sums[r], before.sums[r], 1e-8);
+  // The optimum of the problem: one level inside, the others pulled against their bounds.
+  std::vector<double> level(GetParam(), NAN);
+  std::size_t at_bounds = 0;
+  const auto is_at = [](double beta, double bound) { return std::abs(beta - bound) < 1e-9; };
+  for (const bool inside : {true, false})
+    for (std::size_t v = 0; v < size; ++v) {
+      double& common = level[active.row[v]];
+      const bool low = is_at(active.beta[v], active.lower[v]);
+      const bool high = is_at(active.beta[v], active.upper[v]);
+      if (inside != (!low && !high)) continue;
+      if (inside && std::isnan(common)) common = active.level(v);
+      EXPECT_TRUE(high || active.level(v) <= common + 1e-5);
+      EXPECT_TRUE(low || active.level(v) >= common - 1e-5);
+      at_bounds += !inside;
+    }
+  EXPECT_GT(at_bounds, 5u);
+}
+
 TEST(NewtonMove, LeavesSharedPointsAlone) {
   Made made(10, 1, 1, 2);
   made.qp.row[1] = 0;

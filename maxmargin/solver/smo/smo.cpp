@@ -40,12 +40,11 @@ constexpr double cheapest_value = 0.5;  // nanoseconds
 // pair takes so many nanoseconds for each variable of the set.
 constexpr double most_newton_steps = 4;
 constexpr double newton_share = 0.2;
+// Of the work so far, what it takes pairs to come to a gap that is smaller by that factor.
+constexpr double tail_share = 0.25, tail_factor = 0.3;
 constexpr double step_cost = 1;
-// Where rows are mostly zero, pairs are chosen among all variables: so many at a time, and this
-// many for each variable before working sets take over.
-constexpr std::size_t pairs_at_once = 16384;
+// Where rows are mostly zero, so many pairs for each variable before working sets take over.
 constexpr std::size_t most_pair_steps = 8;
-constexpr double pair_cost = 1000;  // nanoseconds
 // So many times all variables could have had their turn, and there was no progress: stalled.
 constexpr std::size_t patience = 20;
 // Iterations between two looks at how far levels can be trusted.
@@ -174,14 +173,16 @@ class Outer {
       ended_ = Ended::unbounded;
       return;
     }
-    goal_ *= 0.3;
-    newton();
+    goal_ *= tail_factor;
+    const double tail = std::log(options_.stop.relative_gap / gap) / std::log(tail_factor);
+    newton(gap_counts && std::isfinite(tail) ? tail_share * tail * work_ : 0);
     // Below the rounding of the levels themselves there is nothing to gain.
     if (goal_ < 1e-15 * first_violation_) ended_ = Ended::stalled;
   }
 
   /// Close to the optimum: all free variables at once, where there are not too many.
-  bool newton() {
+  /// `tail`: the work that it would spare.
+  bool newton(double tail) {
     std::vector<Index> free;
     for (std::size_t v = 0; v < active_.size(); ++v)
       if (active_.is_free(v)) free.push_back(static_cast<Index>(v));
@@ -189,7 +190,7 @@ class Outer {
     if (free.size() < 2 || bytes > options_.cache_bytes) return false;
     // Not by the clock: the same input takes the same path.
     const double cost = newton_cost(free.size());
-    const double worth = newton_share * work_;
+    const double worth = std::max(tail, newton_share * work_);
     if (cost > worth) return false;
     const int steps = static_cast<int>(std::min(worth / cost, most_newton_steps));
     work_ += cost * steps;
@@ -271,10 +272,10 @@ class Outer {
 
   double improve_by_pairs() {
     NearPairs pairs(active_);
-    const NearPairs::Result result = pairs.improve(goal_, pairs_at_once, run_.threads);
+    const NearPairs::Result result = pairs.improve(goal_, NearPairs::at_once, run_.threads);
     steps_ += result.steps;
     pair_steps_ += result.lacks_room ? most_pair_steps * qp_.size() : result.steps;
-    work_ += pair_cost * static_cast<double>(result.steps) +
+    work_ += NearPairs::step_cost * static_cast<double>(result.steps) +
              active_.K->value_cost() * static_cast<double>(result.computed) *
                  static_cast<double>(active_.f.size());
     return result.decrease;
@@ -409,7 +410,7 @@ class Outer {
     if (levels.violation() <= goal_ && coupling_.largest_residual() * largest_diagonal() <= goal_ &&
         go_to(gently_feasible(qp_, variables(), active_.slopes(levels), goal_ / 10, goal_)))
       return;
-    if (newton()) return;
+    if (newton(0)) return;
     coupling_.update();
     pull();
   }
