@@ -4,7 +4,6 @@
 
 #include "maxmargin/kernel/tiles.hpp"
 
-#define HWY_DISABLED_TARGETS (HWY_SSE4)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "maxmargin/kernel/finish.cpp"
 #include <hwy/foreach_target.h>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#define HWY_DISABLED_TARGETS (HWY_SSE4)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "maxmargin/kernel/panel_boxes.cpp"
 #include <hwy/foreach_target.h>

@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-// The lowest target is the baseline of the build (x86-64-v2, see CMakeLists.txt); a step between it
-// and AVX2 would only add build time.
-#define HWY_DISABLED_TARGETS (HWY_SSE4)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "maxmargin/kernel/tiles.cpp"
 #include <hwy/foreach_target.h>

@@ -1,6 +1,5 @@
 #include "maxmargin/solver/interior_point/path_variables.hpp"
 
-#define HWY_DISABLED_TARGETS (HWY_SSE4)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "maxmargin/solver/interior_point/path_variables.cpp"
 #include <hwy/foreach_target.h>

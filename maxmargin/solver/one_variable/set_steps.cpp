@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdint>
 
-#define HWY_DISABLED_TARGETS (HWY_SSE4)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "maxmargin/solver/one_variable/set_steps.cpp"
 #include <hwy/foreach_target.h>

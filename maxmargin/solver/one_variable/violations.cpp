@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#define HWY_DISABLED_TARGETS (HWY_SSE4)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "maxmargin/solver/one_variable/violations.cpp"
 #include <hwy/foreach_target.h>

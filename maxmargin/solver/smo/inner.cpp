@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#define HWY_DISABLED_TARGETS (HWY_SSE4)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "maxmargin/solver/smo/inner.cpp"
 #include <hwy/foreach_target.h>
