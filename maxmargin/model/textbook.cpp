@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 namespace maxmargin {
 namespace {
@@ -134,6 +135,8 @@ class Examiner {
     const double f = row.g + row.offset + bias_;
     const double price = formulation_.cost * row.weight;
     result_.largest_f = std::max(result_.largest_f, std::abs(f));
+    result_.rounding += price * 2 * std::numeric_limits<double>::epsilon() *
+                        (std::abs(row.g) + std::abs(row.offset) + std::abs(bias_) + 1);
     weights_ += row.weight;
     switch (formulation_.kind) {
       case Formulation::Kind::svc:

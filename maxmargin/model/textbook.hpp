@@ -56,6 +56,8 @@ struct Examined {
   double bound_scale = 0;     ///< what bound_residual is to be compared with
   double equality_scale = 0;  ///< the same for equality_residual
   double largest_f = 0;
+  /// What rounding in double may make of losses that are zero, in sum, where these are of hinges.
+  double rounding = 0;
   /// By how much primal and dual move when float kernel values move f: each value is wrong by about
   /// 1e-7 of the largest, independently of the others, so f by `blur` = 1e-7 |beta| max|K|. The
   /// dual moves through |w|^2 by blur |beta|, the primal besides by blur times the cost of each row

@@ -18,7 +18,6 @@ constexpr double objective_tolerance = 1e-6;
 constexpr double gap_tolerance = 1e-6;
 constexpr double function_tolerance = 1e-5;
 constexpr double constraint_tolerance = 1e-6;
-constexpr double double_rounding = 1e-12;
 
 constexpr int no_class = -1;
 
@@ -240,8 +239,7 @@ std::string objection(const Examined& found, const Certificate& stored) {
   const double gap_blur = 2 * (found.primal_blur + found.dual_blur) /
                           std::max(1.0, std::abs(now.primal) + std::abs(now.dual));
   // Where the optimum is zero, any other number is infinitely far from it.
-  const bool is_rounding =
-      now.primal - now.dual <= double_rounding * std::max(1.0, found.largest_f);
+  const bool is_rounding = now.primal - now.dual <= found.rounding;
   if (!is_rounding && !(now.relative_gap <= stored.relative_gap + gap_tolerance + gap_blur))
     return differs("relative gap", now.relative_gap, stored.relative_gap);
   if (stored.best_dual > now.primal && !near(stored.best_dual, now.primal, found.primal_blur))
