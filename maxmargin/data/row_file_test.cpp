@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 class RowFileTest : public testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern = testing::TempDir() + "/rows_XXXXXX";
+    // mkdtemp puts letters of its own in the place of six of these.
+    std::string pattern = testing::TempDir() + "/rows_" + std::string(6, 'X');
     ASSERT_NE(mkdtemp(pattern.data()), nullptr);
     folder_ = fs::canonical(pattern).string();
   }

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "maxmargin/solver/smo/candidate.hpp"
 #include "maxmargin/solver/smo/scan.hpp"
 
 namespace maxmargin {
@@ -19,17 +20,6 @@ constexpr std::size_t sample_stride = 17;  // odd: variables come in pairs, too
 
 // With several pair rows, the share of a working set that makes pairs is no less than one in this.
 constexpr std::size_t least_pairs = 16;
-
-/// A variable that violates: by how much, and a number that breaks ties. Ties are many at the start
-/// of a run; spread over the data they make a better first set than neighbours.
-struct Candidate {
-  double violation;
-  std::uint32_t tie;
-  Index v;
-  bool operator<(const Candidate& other) const {
-    return violation != other.violation ? violation > other.violation : tie < other.tie;
-  }
-};
 
 /// The values of one side, and how far each of them is beyond the other side's end.
 struct Side {
@@ -66,19 +56,21 @@ std::vector<Candidate> worst_of(const Side& side, std::span<const Index> id, std
     });
     for (const auto& part : found)
       for (const Index v : part)
-        if (const double by = side.violation(v); by > 0)
-          // An odd factor: different numbers for different variables.
-          all.push_back({by, id[v] * 0x9e3779b1u, v});
+        if (const double by = side.violation(v); by > 0) all.push_back({by, id[v], v});
     if (all.size() >= count || from == 0) break;
     all.clear();
     from = 0;
   }
   if (all.size() > count) {
     std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), all.end());
-    all.resize(count);
+    all.erase(all.begin() + static_cast<std::ptrdiff_t>(count), all.end());
   }
   std::sort(all.begin(), all.end());
   return all;
+}
+
+void cut(std::vector<Candidate>& list, std::size_t most) {
+  if (list.size() > most) list.erase(list.begin() + static_cast<std::ptrdiff_t>(most), list.end());
 }
 
 /// Variables that want to grow and that want to fall.
@@ -88,8 +80,8 @@ struct Ends {
   /// Half of each; where one side has few the other takes their places.
   void halve(std::size_t count) {
     const std::size_t most_up = std::max(count / 2, count - std::min(count, down.size()));
-    up.resize(std::min(up.size(), most_up));
-    down.resize(std::min(down.size(), count - up.size()));
+    cut(up, most_up);
+    cut(down, count - up.size());
   }
 
   /// How many pairs of one row they make.

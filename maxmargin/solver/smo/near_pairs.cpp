@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "maxmargin/solver/smo/candidate.hpp"
+
 namespace maxmargin {
 namespace {
 
@@ -176,32 +178,22 @@ Active::Range NearPairs::missing_ends() const {
   return range;
 }
 
-/// The most violating points without a row. Ties are many at the start of a run; spread over the
-/// data they are more likely to be needed than neighbours.
+/// The most violating points without a row.
 std::vector<Index> NearPairs::worst_missing(const Active::Range& ends) const {
-  struct Candidate {
-    double violation;
-    std::uint32_t tie;
-    Index point;
-    bool operator<(const Candidate& other) const {
-      return violation != other.violation ? violation > other.violation : tie < other.tie;
-    }
-  };
   std::vector<Candidate> all;
   for (const Missing& each : missing_) {
     const double level = levels_.level(each.point);
     const double by = std::max(level + each.growth - ends.lowest,  //
                                ends.highest - level - each.fall);
-    // An odd factor: different numbers for different points.
-    if (by > 0) all.push_back({by, each.point * 0x9e3779b1u, each.point});
+    if (by > 0) all.push_back({by, each.point, each.point});
   }
   const std::size_t most = std::max(least_rows, points_.size() / rows_share);
   if (all.size() > most) {
     std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(most), all.end());
-    all.resize(most);
+    all.erase(all.begin() + static_cast<std::ptrdiff_t>(most), all.end());
   }
   std::vector<Index> points;
-  for (const Candidate& each : all) points.push_back(each.point);
+  for (const Candidate& each : all) points.push_back(each.v);
   return points;
 }
 

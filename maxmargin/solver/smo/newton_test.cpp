@@ -53,6 +53,14 @@ Judged judged(const Active& active, const std::vector<double>& f) {
   return result;
 }
 
+/// Goes where a move leads.
+Judged judged_after(const NewtonMove& move, Active& active) {
+  for (std::size_t k = 0; k < move.variables.size(); ++k)
+    active.beta[move.variables[k]] += move.change[k];
+  active.K->multiply(active.beta, active.f, Precision::fast, Threads(2));
+  return judged(active, active.f);
+}
+
 class Newton : public testing::TestWithParam<std::size_t> {};
 INSTANTIATE_TEST_SUITE_P(EqualityRows, Newton, testing::Values(1, 2));
 
@@ -68,10 +76,7 @@ TEST_P(Newton, MinimisesOverTheFreeVariables) {
     const NewtonMove move = newton_move(active, CoupledRows(), free, 60, threads);
     ASSERT_FALSE(move.variables.empty());
     EXPECT_TRUE(move.whole);
-    for (std::size_t k = 0; k < move.variables.size(); ++k)
-      active.beta[move.variables[k]] += move.change[k];
-    made.qp.K->multiply(active.beta, active.f, Precision::fast, threads);
-    const Judged after = judged(active, active.f);
+    const Judged after = judged_after(move, active);
     EXPECT_LT(after.objective, before.objective);
     for (std::size_t r = 0; r < GetParam(); ++r)
       EXPECT_NEAR(after.sums[r], before.sums[r], 1e-9 * upper);
@@ -110,10 +115,7 @@ TEST_P(Newton, FixesWhatCrossesABoundInOneStep) {
   for (Index v = 0; v < size; ++v) free.push_back(v);
   const NewtonMove move = newton_move(active, CoupledRows(), free, 1, threads);
   EXPECT_TRUE(move.whole);
-  for (std::size_t k = 0; k < move.variables.size(); ++k)
-    active.beta[move.variables[k]] += move.change[k];
-  made.qp.K->multiply(active.beta, active.f, Precision::fast, threads);
-  const Judged after = judged(active, active.f);
+  const Judged after = judged_after(move, active);
   EXPECT_LT(after.objective, before.objective);
   for (std::size_t r = 0; r < GetParam(); ++r) EXPECT_NEAR(after.sums[r], before.sums[r], 1e-8);
   // The optimum of the problem: one level inside, the others pulled against their bounds.
