@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -16,6 +17,7 @@ namespace {
 constexpr std::uint64_t largest_index = 0xfffffffe;
 
 bool blank(char c) { return c == ' ' || c == '\t'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Whether a token may end in front of this.
 bool ends_token(const char* at) {
@@ -33,6 +35,44 @@ std::string_view token_at(const char* at) {
   return {at, static_cast<std::size_t>(end - at)};
 }
 
+/// "0:" to "999:". Where rows have no gaps the next index is known, and a guess that is right need
+/// not be waited for, as a number of digits is by all that stands behind them.
+class ExpectedIndex {
+ public:
+  constexpr ExpectedIndex() {
+    for (std::uint32_t number = 0; number < texts_.size(); ++number) {
+      Text& text = texts_[number];
+      for (const std::uint32_t unit : {100u, 10u, 1u})
+        if (number >= unit || unit == 1) text.append('0' + number / unit % 10);
+      text.append(':');
+    }
+  }
+
+  /// Whether the number and a colon stand at `at`, which then moves behind them.
+  bool passes(std::uint64_t number, const char*& at) const {
+    if (number >= texts_.size()) return false;
+    const Text& text = texts_[number];
+    std::uint32_t word;
+    std::memcpy(&word, at, sizeof word);
+    if ((word & text.mask) != text.bytes) return false;
+    at += text.length;
+    return true;
+  }
+
+ private:
+  struct Text {
+    std::uint32_t bytes = 0, mask = 0, length = 0;
+
+    constexpr void append(std::uint32_t byte) {
+      bytes |= byte << (8 * length);
+      mask |= 0xffu << (8 * length);
+      ++length;
+    }
+  };
+  std::array<Text, 1000> texts_;
+};
+constexpr ExpectedIndex expected_index;
+
 /// What a faulty feature is, by looking at it again.
 TextFault explain_feature(const char* at, std::int64_t previous, bool from_one) {
   const std::string_view token = token_at(at);
@@ -48,8 +88,7 @@ TextFault explain_feature(const char* at, std::int64_t previous, bool from_one) 
     return {0, 0, name + " is not in front of the features", "write it once, behind the label"};
   std::uint64_t raw = 0;
   const auto read = std::from_chars(index.data(), index.data() + index.size(), raw);
-  const bool digits = !index.empty() && std::all_of(index.begin(), index.end(),
-                                                    [](char c) { return c >= '0' && c <= '9'; });
+  const bool digits = !index.empty() && std::all_of(index.begin(), index.end(), is_digit);
   if (index.size() > 1 && index[0] == '-')
     return {0, 0, "index " + shown(index) + " is negative", "number features from 0 or 1"};
   if (!digits)
@@ -165,21 +204,20 @@ class LineParser {
     Index* const index = piece_.index.data();
     double* const values = piece_.values.data();
     std::uint64_t size = piece_.start[piece_.rows];
+    std::size_t gaps = 0;
     std::int64_t previous = first_index_ - 1;
     while (true) {
       at = skip_blanks(at);
-      const Digits digits = scan_8_digits(at);
-      if (digits.count == 0 && ends_token(at)) break;
       const char* const token = at;
-      std::uint64_t raw = digits.value;
-      at += digits.count;
-      if (digits.count == 8)
-        for (; *at >= '0' && *at <= '9' && raw <= largest_index; ++at)
-          raw = raw * 10 + static_cast<std::uint64_t>(*at - '0');
+      auto raw = static_cast<std::uint64_t>(previous + 1);
+      if (!without_gaps_ || !expected_index.passes(raw, at)) {
+        if (!is_digit(*at) && ends_token(at)) break;
+        at = scan_index(at, raw);
+        gaps += static_cast<std::int64_t>(raw) != previous + 1;
+      }
       double value = 0;
-      if (digits.count == 0 || *at != ':' || static_cast<std::int64_t>(raw) <= previous ||
-          raw > largest_index || (at = scan_number(at + 1, value)) == nullptr || !ends_token(at) ||
-          !std::isfinite(value))
+      if (at == nullptr || static_cast<std::int64_t>(raw) <= previous ||
+          (at = scan_number(at, value)) == nullptr || !ends_token(at) || !std::isfinite(value))
         return fail(token, explain_feature(token, previous, first_index_ == 1));
       if (raw == 0) note_zero(token);
       previous = static_cast<std::int64_t>(raw);
@@ -188,9 +226,21 @@ class LineParser {
       size += value != 0;  // an explicit zero is as good as an absent one
     }
     piece_.start[piece_.rows + 1] = size;
+    without_gaps_ = gaps <= 1;  // rows may begin with 0 or 1
     if (previous >= first_index_)
       piece_.columns = std::max(piece_.columns, static_cast<std::size_t>(previous) + 1 - offset_);
     return at;
+  }
+
+  /// An index and its colon.
+  static const char* scan_index(const char* at, std::uint64_t& raw) {
+    const Digits digits = scan_8_digits(at);
+    raw = digits.value;
+    at += digits.count;
+    if (digits.count == 8)
+      for (; is_digit(*at) && raw <= largest_index; ++at)
+        raw = raw * 10 + static_cast<std::uint64_t>(*at - '0');
+    return digits.count > 0 && *at == ':' && raw <= largest_index ? at + 1 : nullptr;
   }
 
   void note_zero(const char* token) {
@@ -204,6 +254,7 @@ class LineParser {
   LabelKind kind_;
   std::int64_t first_index_;
   Index offset_;  ///< 1 unless features are known to count from 0; feature 0 wraps around
+  bool without_gaps_ = false;  ///< the last row
   const char* line_ = nullptr;
 };
 

@@ -222,7 +222,7 @@ void Features::append(std::span<const Rows> parts, const Threads& threads, doubl
   if (!is_double_) {
     std::atomic<bool> exact{true};
     threads.run(parts.size(), [&](std::size_t i) {
-      if (parts[i].count > 0 && !all_exact_floats(parts[i])) exact = false;
+      if (exact && parts[i].count > 0 && !all_exact_floats(parts[i])) exact = false;
     });
     if (!exact) promote();
   }

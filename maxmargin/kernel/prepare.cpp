@@ -5,11 +5,31 @@
 #include <limits>
 #include <vector>
 
+#include "maxmargin/kernel/dense_values.hpp"
+
 namespace maxmargin {
 namespace {
 
+/// The same of dense rows whose sums are of products.
+Extent extent_of_dense(const Rows& rows, std::size_t begin, std::size_t end) {
+  Extent extent{.smallest = std::numeric_limits<double>::infinity()};
+  for (std::size_t i = begin; i < end; ++i) {
+    const DenseExtent row = with_values(
+        rows, i, [&](const auto* values) { return dense_extent(values, rows.columns); });
+    extent.norm = std::max(extent.norm, row.norm);
+    extent.smallest = std::min(extent.smallest, row.smallest);
+    extent.largest = std::max(extent.largest, row.largest);
+    extent.nonzeros += row.nonzeros;
+    extent.negative = extent.negative || row.lowest < 0;
+  }
+  if (extent.nonzeros == 0) extent.smallest = 0;
+  return extent;
+}
+
 Extent extent_of_some(const Summation& summation, const Rows& rows, std::size_t begin,
                       std::size_t end) {
+  if (!rows.sparse() && summation.is_product() && !summation.roots)
+    return extent_of_dense(rows, begin, end);
   Extent extent;
   const bool is_product = summation.is_product();
   double smallest = std::numeric_limits<double>::infinity(), largest = 0, lowest = 0;
@@ -37,6 +57,14 @@ Extent extent_of_some(const Summation& summation, const Rows& rows, std::size_t 
 
 bool are_whole(const Summation& summation, const Rows& rows, std::size_t begin, std::size_t end,
                const Unit& unit) {
+  if (!rows.sparse() && !summation.roots) {
+    bool whole = true;
+    for (std::size_t i = begin; i < end && whole; ++i)
+      whole = with_values(rows, i, [&](const auto* values) {
+        return whole_numbers(values, rows.columns, unit, nullptr).fit;
+      });
+    return whole;
+  }
   bool whole = true;
   double units = 0;
   for (std::size_t i = begin; i < end && whole; ++i)
@@ -71,7 +99,7 @@ double common_unit(const Summation& summation, const Rows& rows, const Extent& e
   // Deviations count little only where they are of both signs: a unit without any comes first.
   for (const double deviation : {0.0, slack})
     for (const double unit : {1.0, 1.0 / 255, extent.smallest}) {
-      if (extent.largest / unit > 32767) continue;
+      if (extent.largest / unit > Unit::most) continue;
       std::atomic<bool> whole{true};
       threads.split(rows.count, rows_a_look, [&](std::size_t begin, std::size_t end) {
         if (whole && !are_whole(summation, rows, begin, end, Unit(unit, deviation))) whole = false;

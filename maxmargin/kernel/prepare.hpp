@@ -74,8 +74,8 @@ struct Extent {
 };
 Extent extent_of(const Summation& summation, const Rows& rows, const Threads& threads);
 
-/// A unit such that every value is a whole number (at most 32767) of units, give or take `slack`,
-/// or 0 if there is none among the likely ones: 1, 1/255, the smallest value.
+/// A unit such that every value is a whole number (at most Unit::most) of units, give or take
+/// `slack`, or 0 if there is none among the likely ones: 1, 1/255, the smallest value.
 double common_unit(const Summation& summation, const Rows& rows, const Extent& extent, double slack,
                    const Threads& threads);
 
@@ -84,6 +84,10 @@ inline constexpr std::size_t rows_a_look = 512;
 
 /// What values may be whole numbers of, give or take `slack`.
 struct Unit {
+  static constexpr double most = 32767;
+  // Values such as k/255 may have been rounded to float, or to the digits of a text.
+  static constexpr double relative_slack = 1.2e-7;
+
   double size, slack, inverse;
 
   Unit(double unit, double deviation) : size(unit), slack(deviation), inverse(1 / unit) {}
@@ -91,9 +95,8 @@ struct Unit {
   /// value / size as a whole number; false if it is none.
   bool divides(double value, double& units) const {
     units = std::nearbyint(value * inverse);
-    // Values such as k/255 may have been rounded to float, or to the digits of a text.
-    const double allowed = std::max(slack, 1.2e-7 * std::abs(value));
-    return (std::abs(units) <= 32767) & (std::abs(value - units * size) <= allowed);
+    const double allowed = std::max(slack, relative_slack * std::abs(value));
+    return (std::abs(units) <= most) & (std::abs(value - units * size) <= allowed);
   }
 };
 

@@ -32,6 +32,7 @@ struct PreparedRows {
   std::vector<Sum> base;               ///< of each row: what is added to its sums
   std::vector<Index> foreign;          ///< positions of rows that T cannot hold exactly enough
   std::vector<double> centered;        ///< the values of the row that is being prepared
+  std::vector<std::int16_t> units;     ///< the same as whole numbers
 
   /// Adds a feature to the list that is being made; features come in increasing order.
   void add(std::size_t number, Value value) {

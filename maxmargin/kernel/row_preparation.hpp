@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "maxmargin/kernel/dense_values.hpp"
 #include "maxmargin/kernel/panel_engine.hpp"
 #include "maxmargin/kernel/prepare.hpp"
 #include "maxmargin/kernel/prepared_rows.hpp"
@@ -63,6 +64,10 @@ class RowPreparation {
     const std::size_t at = rows.dense.size();
     rows.dense.resize(at + length);
     T* dense = rows.dense.data() + at;
+    if constexpr (std::is_same_v<T, std::int16_t>) {
+      if (!left.sparse() && left.columns == packing_.used.number.size() && !summation_.roots)
+        return add_whole_numbers(left, row, dense, rows);
+    }
     double norm = 0, unused = 0, used = 0;  // sums of squares: exact, of rounded values
     bool fits = true;
     const auto add = [&](std::size_t feature, double exact) {
@@ -93,6 +98,22 @@ class RowPreparation {
     const double all = packing_.by_differences ? 0 : used + unused;
     rows.base.push_back(whole_sum(packing_.by_differences ? unused : all));
     return {fits && norm <= packing_.trusted_norm, whole_sum(all)};
+  }
+
+  /// Dense values, by vectors.
+  Row add_whole_numbers(const Rows& left, std::size_t row, std::int16_t* dense,
+                        Prepared& rows) const {
+    const std::vector<std::uint32_t>& numbers = packing_.used.number;
+    rows.units.resize(numbers.size());
+    const WholeNumbers whole = with_values(left, row, [&](const auto* values) {
+      return whole_numbers(values, numbers.size(), unit_, rows.units.data());
+    });
+    for (std::size_t j = 0; j < numbers.size(); ++j)
+      if (numbers[j] != UsedFeatures::unused) dense[numbers[j]] = rows.units[j];
+    rows.end_list();
+    const Sum base = whole_sum(summation_.is_euclidean() ? whole.unit_norm : 0);
+    rows.base.push_back(base);
+    return {whole.fit && whole.norm <= packing_.trusted_norm, base};
   }
 
   std::uint32_t number_of(std::size_t feature) const {

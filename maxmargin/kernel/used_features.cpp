@@ -4,11 +4,30 @@
 #include <atomic>
 
 namespace maxmargin {
+namespace {
+
+using Flags = std::vector<std::atomic<bool>>;
+
+/// Marks the features that some dense rows use.
+void mark_used(const Rows& rows, std::size_t begin, std::size_t end, Flags& occurs) {
+  std::vector<Index> unseen;
+  for (std::size_t j = 0; j < rows.columns; ++j)
+    if (!occurs[j].load(std::memory_order_relaxed)) unseen.push_back(static_cast<Index>(j));
+  for (std::size_t i = begin; i < end && !unseen.empty(); ++i)
+    std::erase_if(unseen, [&](Index j) {
+      if (rows.value(i * rows.columns + j) == 0) return false;
+      occurs[j].store(true, std::memory_order_relaxed);
+      return true;
+    });
+}
+
+}  // namespace
 
 UsedFeatures used_features(const Rows& rows, const Threads& threads) {
-  std::vector<std::atomic<bool>> occurs(rows.columns);
+  Flags occurs(rows.columns);
   std::atomic<std::size_t> unseen{rows.columns};
   threads.split(rows.count, rows_a_look, [&](std::size_t begin, std::size_t end) {
+    if (!rows.sparse()) return mark_used(rows, begin, end, occurs);
     for (std::size_t i = begin; i < end && unseen > 0; ++i)
       rows.for_each(i, [&](Index feature, double value) {
         // Looked at first: writing would take the line away from the other threads.

@@ -66,6 +66,15 @@ Features renumbered(const Rows& rows, std::int64_t by) {
   return made;
 }
 
+/// The support vectors of a model that does not have them itself.
+Features training_rows(const LibsvmModel& model) {
+  const Rows rows = *model.training;
+  Features copy = rows.sparse() ? Features::sparse(rows.columns) : Features::dense(rows.columns);
+  const std::vector<Index> which(model.row.begin(), model.row.end());
+  copy.append(rows, which);
+  return copy;
+}
+
 bool uses_feature_zero(const Rows& rows) {
   for (std::size_t i = 0; i < rows.count; ++i)
     if (rows.start[i] < rows.start[i + 1] && rows.index[rows.start[i]] == 0) return true;
@@ -87,8 +96,10 @@ void take_support(const LibsvmModel& from, Numbering numbering, Model& to) {
       to.support.append(std::span<const Index>{}, std::span<const double>{});
     return;
   }
-  const bool shift = numbering == Numbering::own && !uses_feature_zero(from.support);
-  to.support = renumbered(from.support, shift ? -1 : 0);
+  const Features copy = from.training ? training_rows(from) : Features();
+  const Features& support = from.training ? copy : from.support;
+  const bool shift = numbering == Numbering::own && !uses_feature_zero(support);
+  to.support = renumbered(support, shift ? -1 : 0);
   to.features = to.support.columns();
   to.rows = to.support.count();
   to.support_row.resize(to.support.count());
@@ -232,7 +243,7 @@ std::vector<std::size_t> places_of_classes(const Model& model, std::vector<int>&
 std::vector<std::size_t> classes_of_support(const Model& model,
                                             std::span<const std::size_t> places) {
   constexpr std::size_t unknown = std::numeric_limits<std::size_t>::max();
-  std::vector<std::size_t> of(model.support.count(), unknown);
+  std::vector<std::size_t> of(model.support_row.size(), unknown);
   for (const Machine& machine : model.machines)
     for (std::size_t k = 0; k < machine.support.size(); ++k) {
       const int side = machine.coefficient[k] > 0 ? machine.positive : machine.negative;
@@ -249,9 +260,8 @@ std::vector<std::size_t> classes_of_support(const Model& model,
 
 /// Support vectors in LIBSVM's order, and where each of them went.
 std::vector<std::size_t> order_support(const Model& from, std::span<const std::size_t> class_of,
-                                       Numbering numbering, const Threads& threads,
-                                       LibsvmModel& to) {
-  std::vector<Index> which(from.support.count());
+                                       Numbering numbering, LibsvmModel& to) {
+  std::vector<Index> which(from.support_row.size());
   std::iota(which.begin(), which.end(), Index{0});
   if (!class_of.empty())
     std::ranges::stable_sort(which, {}, [&](Index vector) { return class_of[vector]; });
@@ -264,9 +274,10 @@ std::vector<std::size_t> order_support(const Model& from, std::span<const std::s
     return position;
   }
   const Rows rows = from.support;
+  if (rows.count == 0) return position;
   const bool shift = numbering == Numbering::own && !counts_from_zero(from);
   Features ordered = rows.sparse() ? Features::sparse(rows.columns) : Features::dense(rows.columns);
-  ordered.append(rows, which, threads);
+  ordered.append(rows, which);
   to.support = shift || !rows.sparse() ? renumbered(ordered, shift ? 1 : 0) : std::move(ordered);
   return position;
 }
@@ -301,7 +312,7 @@ void put_classes(const Model& from, std::span<const std::size_t> places,
   const std::size_t pairs = classes * (classes - 1) / 2;
   if (from.machines.size() != pairs)
     throw_foreign("not every pair of classes has a decision function");
-  to.coefficients.assign(from.support.count() * columns, 0.0);
+  to.coefficients.assign(from.support_row.size() * columns, 0.0);
   to.rho.assign(pairs, 0.0);
   for (const Machine& machine : from.machines) {
     const std::size_t positive = places[as_size(machine.positive)];
@@ -319,7 +330,7 @@ void put_classes(const Model& from, std::span<const std::size_t> places,
 }
 
 void put_single(const Model& from, std::span<const std::size_t> position, LibsvmModel& to) {
-  to.coefficients.assign(from.support.count(), 0.0);
+  to.coefficients.assign(from.support_row.size(), 0.0);
   const Machine& machine = from.machines.at(0);
   to.rho = {-machine.bias() + 0.0};
   for (std::size_t k = 0; k < machine.support.size(); ++k)
@@ -373,14 +384,13 @@ Model to_model(const LibsvmModel& from, Numbering numbering) {
   return model;
 }
 
-LibsvmModel to_libsvm(const Model& model, Numbering numbering, std::span<const int> order,
-                      const Threads& threads) {
+LibsvmModel to_libsvm(const Model& model, Numbering numbering, std::span<const int> order) {
   require_convertible(model);
   LibsvmModel result;
   result.type = libsvm_type(model);
   result.kernel = model.kernel;
   if (model.outcome != Outcome::classes) {
-    put_single(model, order_support(model, {}, numbering, threads, result), result);
+    put_single(model, order_support(model, {}, numbering, result), result);
     put_probabilities(model, {}, result);
     return result;
   }
@@ -389,7 +399,7 @@ LibsvmModel to_libsvm(const Model& model, Numbering numbering, std::span<const i
   const std::vector<std::size_t> class_of = classes_of_support(model, places);
   result.sizes.assign(result.labels.size(), 0);
   for (const std::size_t of : class_of) ++result.sizes[of];
-  const auto position = order_support(model, class_of, numbering, threads, result);
+  const auto position = order_support(model, class_of, numbering, result);
   put_classes(model, places, position, result);
   put_probabilities(model, places, result);
   return result;

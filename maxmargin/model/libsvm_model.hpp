@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -28,15 +29,21 @@ struct LibsvmModel {
   std::vector<double> prob_a;  ///< of the pairs; regression: the scale of the noise; or empty
   std::vector<double> prob_b;  ///< of the pairs; or empty
   std::vector<double> marks;   ///< one-class: decision values between bins of density; or empty
-  std::vector<std::uint64_t> sizes;   ///< support vectors of each class
-  std::vector<double> coefficients;   ///< columns() for each support vector
-  Features support;                   ///< features are numbered as in LIBSVM's files
+  std::vector<std::uint64_t> sizes;          ///< support vectors of each class
+  std::vector<double> coefficients;          ///< columns() for each support vector
+  Features support;                          ///< features are numbered as in LIBSVM's files
+  std::shared_ptr<const Features> training;  ///< rows that `row` numbers, in place of `support`
   std::vector<std::uint64_t> serial;  ///< precomputed kernel: the number of each support vector
   std::vector<std::uint64_t> row;     ///< the training row, from 0, of each; not in files
 
   /// Coefficients of each support vector.
   std::size_t columns() const { return labels.empty() ? 1 : labels.size() - 1; }
   std::size_t vectors() const { return columns() == 0 ? 0 : coefficients.size() / columns(); }
+  /// The features of a support vector, as one row.
+  Rows features_of(std::size_t vector) const {
+    const std::size_t at = training ? row[vector] : vector;
+    return (training ? *training : support).view().slice(at, at + 1);
+  }
 };
 
 /// How features and rows of a model are numbered: as in LIBSVM's files, where the first number is
@@ -48,9 +55,9 @@ enum class Numbering { libsvm, own };
 Model to_model(const LibsvmModel& model, Numbering numbering);
 
 /// The other way round. `order` holds the labels in LIBSVM's order; empty: increasing, but 1 before
-/// -1. Throws Error for what LIBSVM has no place for: words as labels, other kernels, one-vs-rest,
-/// a scaling, features without penalty.
-LibsvmModel to_libsvm(const Model& model, Numbering numbering, std::span<const int> order = {},
-                      const Threads& threads = Threads(1));
+/// -1. A model that has no copy of its support vectors comes out without them, too. Throws Error
+/// for what LIBSVM has no place for: words as labels, other kernels, one-vs-rest, a scaling,
+/// features without penalty.
+LibsvmModel to_libsvm(const Model& model, Numbering numbering, std::span<const int> order = {});
 
 }  // namespace maxmargin

@@ -63,7 +63,7 @@ char* put_coefficients(char* at, const LibsvmModel& model, std::size_t vector) {
   return at;
 }
 
-char* put_features(char* at, const LibsvmModel& model, const Rows& rows, std::size_t vector) {
+char* put_features(char* at, const LibsvmModel& model, const Rows& row, std::size_t vector) {
   if (std::holds_alternative<Precomputed>(model.kernel)) {
     *at++ = '0';
     *at++ = ':';
@@ -71,7 +71,7 @@ char* put_features(char* at, const LibsvmModel& model, const Rows& rows, std::si
     *at++ = ' ';
     return at;
   }
-  rows.for_each(vector, [&](Index feature, double value) {
+  row.for_each(0, [&](Index feature, double value) {
     if (value == 0) return;
     at = put_whole(at, feature);
     *at++ = ':';
@@ -83,16 +83,18 @@ char* put_features(char* at, const LibsvmModel& model, const Rows& rows, std::si
 
 /// The lines of some support vectors.
 std::string vector_lines(const LibsvmModel& model, std::size_t begin, std::size_t end) {
-  const Rows rows = model.support;
+  const bool precomputed = std::holds_alternative<Precomputed>(model.kernel);
   std::string text;
+  Buffer<char> line;
   for (std::size_t k = begin; k < end; ++k) {
-    const std::size_t features = rows.count > 0 ? rows.slice(k, k + 1).stored() : 1;
-    const std::size_t before = text.size();
-    text.resize(before + (model.columns() + 2 * features + 1) * number_room);
-    char* at = put_coefficients(text.data() + before, model, k);
-    at = put_features(at, model, rows, k);
+    const Rows row = precomputed ? Rows() : model.features_of(k);
+    const std::size_t numbers = model.columns() + 2 * (precomputed ? 1 : row.stored());
+    if (line.size() < (numbers + 1) * number_room)
+      line.resize_for_overwrite((numbers + 1) * number_room);
+    char* at = put_coefficients(line.data(), model, k);
+    at = put_features(at, model, row, k);
     *at++ = '\n';
-    text.resize(static_cast<std::size_t>(at - text.data()));
+    text.append(line.data(), at);
   }
   return text;
 }

@@ -193,7 +193,7 @@ class Trainer {
                       : train_afresh(prepared_, left_out, options_, run_.threads, observer);
   }
   Trained together(const Retrained& machines) const {
-    return put_together(prepared_, machines.problems, options_, machines.machines, run_.threads);
+    return summed_up(prepared_, machines.problems, options_, machines.machines, run_.threads);
   }
 
   LibsvmModel only(int label) const {
@@ -243,8 +243,9 @@ class Trainer {
 
   LibsvmModel in_form(Model& trained, std::span<const int> classes) const {
     if (of_classes_) keep_classes(classes, trained);
-    LibsvmModel model = to_libsvm(trained, Numbering::libsvm, classes, run_.threads);
+    LibsvmModel model = to_libsvm(trained, Numbering::libsvm, classes);
     model.type = parameters_.type();
+    if (model.serial.empty()) model.training = prepared_.examples.x;
     if (model.type == LibsvmType::nu_svc) return model;  // bounds are relative to the margin
     std::size_t k = 0;
     const auto settle = [&](double bound, std::size_t count) {

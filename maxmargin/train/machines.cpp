@@ -161,21 +161,16 @@ void set_width(const Loss& loss, Machine& machine) {
 }
 
 void assemble(const Examples& data, const Subproblems& problems,
-              std::span<const TrainedMachine> parts, const Threads& threads, Model& model) {
+              std::span<const TrainedMachine> parts, Model& model) {
   constexpr Index none = 0xffffffffu;
-  std::vector<Index> position(data.x->count(), none), rows;
+  std::vector<Index> position(data.x->count(), none);
   for (const TrainedMachine& part : parts)
     for (const auto& [row, coefficient] : part.coefficients) position[row] = 0;
   for (std::size_t i = 0; i < position.size(); ++i)
     if (position[i] != none) {
-      position[i] = static_cast<Index>(rows.size());
-      rows.push_back(static_cast<Index>(i));
+      position[i] = static_cast<Index>(model.support_row.size());
+      model.support_row.push_back(i);
     }
-  model.support = data.x->is_sparse() ? Features::sparse(data.x->columns())
-                                      : Features::dense(data.x->columns());
-  model.support.append(data.x->view(), rows, threads);
-  model.support.fit();
-  model.support_row.assign(rows.begin(), rows.end());
   for (std::size_t k = 0; k < parts.size(); ++k) {
     Machine machine;
     machine.positive = problems.list[k].positive;

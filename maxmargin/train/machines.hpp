@@ -97,11 +97,17 @@ double sum_of_coefficients(const DualQp& qp, std::span<const double> a);
 /// nu-SVC: b - rho and b + rho, and all is divided by rho; nu-SVR: b + epsilon and b - epsilon.
 void set_width(const Loss& loss, Machine& machine);
 
-/// The support vectors of all machines, once each, and the machines over them.
+/// The numbers of the support vectors of all machines, once each, and the machines over them.
 void assemble(const Examples& data, const Subproblems& problems,
-              std::span<const TrainedMachine> trained, const Threads& threads, Model& model);
+              std::span<const TrainedMachine> trained, Model& model);
 
-/// The model of these machines, and what is told of its training.
+/// The model of these machines, and what is told of its training. It knows the rows that are its
+/// support vectors, but has no copy of them.
+Trained summed_up(const Prepared& prepared, const Subproblems& problems,
+                  const TrainOptions& options, std::span<const TrainedMachine> machines,
+                  const Threads& threads);
+
+/// The same with a copy of them.
 Trained put_together(const Prepared& prepared, const Subproblems& problems,
                      const TrainOptions& options, std::span<const TrainedMachine> machines,
                      const Threads& threads);

@@ -229,9 +229,9 @@ Model model_without_machines(const Prepared& prepared, const Subproblems& proble
 
 }  // namespace
 
-Trained put_together(const Prepared& prepared, const Subproblems& problems,
-                     const TrainOptions& options, std::span<const TrainedMachine> parts,
-                     const Threads& threads) {
+Trained summed_up(const Prepared& prepared, const Subproblems& problems,
+                  const TrainOptions& options, std::span<const TrainedMachine> parts,
+                  const Threads& threads) {
   const Examples& examples = prepared.examples;
   Trained trained;
   trained.merged_rows = prepared.merged_rows;
@@ -263,9 +263,23 @@ Trained put_together(const Prepared& prepared, const Subproblems& problems,
   }
   // Machines that are trained side by side are certified side by side.
   if (side_by_side(parts.size(), threads)) trained.certify_seconds /= threads.count();
-  assemble(examples, problems, parts, threads, trained.model);
+  assemble(examples, problems, parts, trained.model);
   for (const Machine& machine : trained.model.machines)
     trained.ended = worse(trained.ended, machine.ended);
+  return trained;
+}
+
+Trained put_together(const Prepared& prepared, const Subproblems& problems,
+                     const TrainOptions& options, std::span<const TrainedMachine> parts,
+                     const Threads& threads) {
+  Trained trained = summed_up(prepared, problems, options, parts, threads);
+  const Features& all = *prepared.examples.x;
+  Model& model = trained.model;
+  const std::vector<Index> rows(model.support_row.begin(), model.support_row.end());
+  model.support =
+      all.is_sparse() ? Features::sparse(all.columns()) : Features::dense(all.columns());
+  model.support.append(all.view(), rows, threads);
+  model.support.fit();
   return trained;
 }
 

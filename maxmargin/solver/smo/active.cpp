@@ -29,7 +29,15 @@ struct Side {
   double violation(std::size_t v) const { return sign * (level[v] - end); }
 };
 
-/// The `count` variables of the largest violations above zero, the worst first.
+/// Leaves the worst `most`, in any order.
+void cut(std::vector<Candidate>& list, std::size_t most) {
+  if (list.size() <= most) return;
+  const auto end = list.begin() + static_cast<std::ptrdiff_t>(most);
+  std::nth_element(list.begin(), end, list.end());
+  list.erase(end, list.end());
+}
+
+/// The `count` variables of the largest violations above zero, in any order.
 std::vector<Candidate> worst_of(const Side& side, std::span<const Index> id, std::size_t count,
                                 const Threads& threads) {
   if (count == 0) return {};
@@ -61,16 +69,8 @@ std::vector<Candidate> worst_of(const Side& side, std::span<const Index> id, std
     all.clear();
     from = 0;
   }
-  if (all.size() > count) {
-    std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), all.end());
-    all.erase(all.begin() + static_cast<std::ptrdiff_t>(count), all.end());
-  }
-  std::sort(all.begin(), all.end());
+  cut(all, count);
   return all;
-}
-
-void cut(std::vector<Candidate>& list, std::size_t most) {
-  if (list.size() > most) list.erase(list.begin() + static_cast<std::ptrdiff_t>(most), list.end());
 }
 
 /// Variables that want to grow and that want to fall.
@@ -82,6 +82,11 @@ struct Ends {
     const std::size_t most_up = std::max(count / 2, count - std::min(count, down.size()));
     cut(up, most_up);
     cut(down, count - up.size());
+  }
+  /// The worst first.
+  void sort() {
+    std::sort(up.begin(), up.end());
+    std::sort(down.begin(), down.end());
   }
 
   /// How many pairs of one row they make.
@@ -114,8 +119,6 @@ Ends ends_by_row(std::span<const double> growing, std::span<const double> fallin
     all.up.insert(all.up.end(), mine.up.begin(), mine.up.end());
     all.down.insert(all.down.end(), mine.down.begin(), mine.down.end());
   }
-  std::sort(all.up.begin(), all.up.end());
-  std::sort(all.down.begin(), all.down.end());
   return all;
 }
 
@@ -222,6 +225,7 @@ std::vector<Index> Active::violators(std::size_t count, const Levels& levels,
   ends.halve(count);
   if (rows_ > 1 && ends.pairs(row, rows_) * least_pairs < count)
     ends = ends_by_row(growing_, falling_, row, rows_, id, count, threads);
+  ends.sort();
   const auto& [up, down] = ends;
 
   std::vector<Index> chosen;

@@ -58,21 +58,29 @@ double extreme(const double* x, std::size_t count, double sign) {
 void find(const double* x, std::size_t begin, std::size_t count, double bound, double sign,
           std::vector<Index>& found) {
   const hn::ScalableTag<double> d;
+  const hn::RebindToSigned<decltype(d)> di;
   const std::size_t lanes = hn::Lanes(d);
   const auto factor = hn::Set(d, sign), least = hn::Set(d, sign * bound);
-  const auto note = [&](std::size_t i) {
-    if (sign * x[i] >= sign * bound) found.push_back(static_cast<Index>(i));
+  const auto is_found = [&](std::size_t i) {
+    return hn::Ge(hn::Mul(factor, hn::LoadU(d, x + i)), least);
+  };
+  std::int64_t places[hn::MaxLanes(d)];
+  const auto note = [&](std::size_t i, auto mask) {
+    const auto numbers = hn::Iota(di, static_cast<std::int64_t>(i));
+    const std::size_t some = hn::CompressStore(numbers, hn::RebindMask(di, mask), di, places);
+    for (std::size_t k = 0; k < some; ++k) found.push_back(static_cast<Index>(places[k]));
   };
   std::size_t i = begin;
   const std::size_t end = begin + count;
   for (; i + 2 * lanes <= end; i += 2 * lanes) {
-    const auto first = hn::Ge(hn::Mul(factor, hn::LoadU(d, x + i)), least);
-    const auto second = hn::Ge(hn::Mul(factor, hn::LoadU(d, x + i + lanes)), least);
+    const auto first = is_found(i), second = is_found(i + lanes);
     // Few are found: most rounds end here.
     if (hn::AllFalse(d, hn::Or(first, second))) continue;
-    for (std::size_t k = i; k < i + 2 * lanes; ++k) note(k);
+    note(i, first);
+    note(i + lanes, second);
   }
-  for (; i < end; ++i) note(i);
+  for (; i < end; ++i)
+    if (sign * x[i] >= sign * bound) found.push_back(static_cast<Index>(i));
 }
 
 }  // namespace maxmargin::HWY_NAMESPACE
