@@ -7,7 +7,7 @@
 
 namespace maxmargin {
 
-// Values that lie side by side, as those of dense rows do, looked through by vectors.
+// Values that lie side by side, as those of rows without gaps do, looked through by vectors.
 
 struct DenseExtent {
   double norm = 0;  ///< the sum of squares
@@ -30,11 +30,23 @@ WholeNumbers whole_numbers(const double* values, std::size_t count, const Unit& 
 WholeNumbers whole_numbers(const float* values, std::size_t count, const Unit& unit,
                            std::int16_t* units);
 
-/// Calls visit(values) with the first value of a dense row, a pointer to float or double.
+/// Calls visit(first feature, its value, number of features) if a row has no gaps between its
+/// stored values, which are float or double; false if it has.
 template <class Visit>
-auto with_values(const Rows& rows, std::size_t row, Visit&& visit) {
-  const std::size_t at = row * rows.columns;
-  return rows.floats != nullptr ? visit(rows.floats + at) : visit(rows.doubles + at);
+bool visit_without_gaps(const Rows& rows, std::size_t row, Visit&& visit) {
+  std::uint64_t at = static_cast<std::uint64_t>(row) * rows.columns;
+  std::size_t first = 0, count = rows.columns;
+  if (rows.sparse()) {
+    at = rows.start[row];
+    count = rows.start[row + 1] - at;
+    first = count == 0 ? 0 : rows.index[at];
+    if (count > 0 && rows.index[at + count - 1] - first != count - 1) return false;
+  }
+  if (rows.floats != nullptr)
+    visit(first, rows.floats + at, count);
+  else
+    visit(first, rows.doubles + at, count);
+  return true;
 }
 
 }  // namespace maxmargin

@@ -246,9 +246,9 @@ class PanelEngine final : public Engine {
       }
       T* target = packed_.data() + c / width * panel_size_ + c % width * slot_features;
       if constexpr (slot_features * sizeof(T) == sizeof(std::uint32_t)) {
-        std::size_t k = 0;
-        for (; k + 4 <= some; k += 4) transpose_4_rows(from + k, target + k * slot_features);
-        place_whole(from + k, some - k, 0, target + k * slot_features);
+        const std::size_t fours = some / 4 * 4;
+        place_fours(from, fours, target);
+        place_whole(from + fours, some - fours, 0, target + fours * slot_features);
       } else {
         place_whole(from, some, 0, target);
       }
@@ -264,31 +264,35 @@ class PanelEngine final : public Engine {
                     slot_features * sizeof(T));
   }
 
-  /// The same for slots of four bytes, four at a time.
-  void transpose_4_rows(const T* const* from, T* target) const {
+  /// The same for slots of four bytes, four of them and of the rows at a time.
+  void place_fours(const T* const* from, std::size_t rows, T* target) const {
+    std::size_t j = 0;
+    for (; j + 4 <= slots_; j += 4)
+      for (std::size_t k = 0; k < rows; k += 4)
+        transpose(from + k, j, target + (j * width + k) * slot_features);
+    place_whole(from, rows, j, target);
+  }
+
+  void transpose(const T* const* from, std::size_t j, T* target) const {
     namespace hn = hwy::HWY_NAMESPACE;
     const hn::Full128<std::uint32_t> d;
     const hn::Full128<std::uint64_t> d64;
-    const auto load = [&](std::size_t k, std::size_t j) {
+    const auto load = [&](std::size_t k) {
       return hn::LoadU(d, reinterpret_cast<const std::uint32_t*>(from[k] + j * slot_features));
     };
-    std::size_t j = 0;
-    for (; j + 4 <= slots_; j += 4) {
-      const auto x0 = load(0, j), x1 = load(1, j), x2 = load(2, j), x3 = load(3, j);
-      const auto low01 = hn::BitCast(d64, hn::InterleaveLower(d, x0, x1));
-      const auto low23 = hn::BitCast(d64, hn::InterleaveLower(d, x2, x3));
-      const auto high01 = hn::BitCast(d64, hn::InterleaveUpper(d, x0, x1));
-      const auto high23 = hn::BitCast(d64, hn::InterleaveUpper(d, x2, x3));
-      const auto put = [&](std::size_t slot, auto values) {
-        hn::StoreU(hn::BitCast(d, values), d,
-                   reinterpret_cast<std::uint32_t*>(target + slot * width * slot_features));
-      };
-      put(j, hn::InterleaveLower(d64, low01, low23));
-      put(j + 1, hn::InterleaveUpper(d64, low01, low23));
-      put(j + 2, hn::InterleaveLower(d64, high01, high23));
-      put(j + 3, hn::InterleaveUpper(d64, high01, high23));
-    }
-    place_whole(from, 4, j, target);
+    const auto x0 = load(0), x1 = load(1), x2 = load(2), x3 = load(3);
+    const auto low01 = hn::BitCast(d64, hn::InterleaveLower(d, x0, x1));
+    const auto low23 = hn::BitCast(d64, hn::InterleaveLower(d, x2, x3));
+    const auto high01 = hn::BitCast(d64, hn::InterleaveUpper(d, x0, x1));
+    const auto high23 = hn::BitCast(d64, hn::InterleaveUpper(d, x2, x3));
+    const auto put = [&](std::size_t slot, auto values) {
+      hn::StoreU(hn::BitCast(d, values), d,
+                 reinterpret_cast<std::uint32_t*>(target + slot * width * slot_features));
+    };
+    put(0, hn::InterleaveLower(d64, low01, low23));
+    put(1, hn::InterleaveUpper(d64, low01, low23));
+    put(2, hn::InterleaveLower(d64, high01, high23));
+    put(3, hn::InterleaveUpper(d64, high01, high23));
   }
 
   void place_list(const OwnRow& row, std::size_t c) {

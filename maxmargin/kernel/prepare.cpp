@@ -10,30 +10,21 @@
 namespace maxmargin {
 namespace {
 
-/// The same of dense rows whose sums are of products.
-Extent extent_of_dense(const Rows& rows, std::size_t begin, std::size_t end) {
-  Extent extent{.smallest = std::numeric_limits<double>::infinity()};
-  for (std::size_t i = begin; i < end; ++i) {
-    const DenseExtent row = with_values(
-        rows, i, [&](const auto* values) { return dense_extent(values, rows.columns); });
-    extent.norm = std::max(extent.norm, row.norm);
-    extent.smallest = std::min(extent.smallest, row.smallest);
-    extent.largest = std::max(extent.largest, row.largest);
-    extent.nonzeros += row.nonzeros;
-    extent.negative = extent.negative || row.lowest < 0;
-  }
-  if (extent.nonzeros == 0) extent.smallest = 0;
-  return extent;
-}
-
 Extent extent_of_some(const Summation& summation, const Rows& rows, std::size_t begin,
                       std::size_t end) {
-  if (!rows.sparse() && summation.is_product() && !summation.roots)
-    return extent_of_dense(rows, begin, end);
   Extent extent;
   const bool is_product = summation.is_product();
   double smallest = std::numeric_limits<double>::infinity(), largest = 0, lowest = 0;
   for (std::size_t i = begin; i < end; ++i) {
+    const auto add = [&](std::size_t, const auto* values, std::size_t count) {
+      const DenseExtent row = dense_extent(values, count);
+      smallest = std::min(smallest, row.smallest);
+      largest = std::max(largest, row.largest);
+      lowest = std::min(lowest, row.lowest);
+      extent.nonzeros += row.nonzeros;
+      extent.norm = std::max(extent.norm, row.norm);
+    };
+    if (is_product && !summation.roots && visit_without_gaps(rows, i, add)) continue;
     double norm = 0, alone = 0;
     std::uint64_t nonzeros = 0;
     rows.for_each(i, [&](Index, double raw) {
@@ -57,19 +48,16 @@ Extent extent_of_some(const Summation& summation, const Rows& rows, std::size_t 
 
 bool are_whole(const Summation& summation, const Rows& rows, std::size_t begin, std::size_t end,
                const Unit& unit) {
-  if (!rows.sparse() && !summation.roots) {
-    bool whole = true;
-    for (std::size_t i = begin; i < end && whole; ++i)
-      whole = with_values(rows, i, [&](const auto* values) {
-        return whole_numbers(values, rows.columns, unit, nullptr).fit;
-      });
-    return whole;
-  }
   bool whole = true;
   double units = 0;
-  for (std::size_t i = begin; i < end && whole; ++i)
+  for (std::size_t i = begin; i < end && whole; ++i) {
+    const auto look = [&](std::size_t, const auto* values, std::size_t count) {
+      whole = whole_numbers(values, count, unit, nullptr).fit;
+    };
+    if (!summation.roots && visit_without_gaps(rows, i, look)) continue;
     rows.for_each(
         i, [&](Index, double raw) { whole = unit.divides(summation.value(raw), units) && whole; });
+  }
   return whole;
 }
 

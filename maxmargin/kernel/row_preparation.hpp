@@ -65,8 +65,13 @@ class RowPreparation {
     rows.dense.resize(at + length);
     T* dense = rows.dense.data() + at;
     if constexpr (std::is_same_v<T, std::int16_t>) {
-      if (!left.sparse() && left.columns == packing_.used.number.size() && !summation_.roots)
-        return add_whole_numbers(left, row, dense, rows);
+      Row added{};
+      const auto add_run = [&](std::size_t first, const auto* values, std::size_t count) {
+        added = add_whole_numbers(first, values, count, dense, rows);
+      };
+      if (!summation_.roots && left.columns <= packing_.used.number.size() &&
+          visit_without_gaps(left, row, add_run))
+        return added;
     }
     double norm = 0, unused = 0, used = 0;  // sums of squares: exact, of rounded values
     bool fits = true;
@@ -100,15 +105,13 @@ class RowPreparation {
     return {fits && norm <= packing_.trusted_norm, whole_sum(all)};
   }
 
-  /// Dense values, by vectors.
-  Row add_whole_numbers(const Rows& left, std::size_t row, std::int16_t* dense,
-                        Prepared& rows) const {
-    const std::vector<std::uint32_t>& numbers = packing_.used.number;
-    rows.units.resize(numbers.size());
-    const WholeNumbers whole = with_values(left, row, [&](const auto* values) {
-      return whole_numbers(values, numbers.size(), unit_, rows.units.data());
-    });
-    for (std::size_t j = 0; j < numbers.size(); ++j)
+  /// The values of the features from `first` on, by vectors.
+  Row add_whole_numbers(std::size_t first, const auto* values, std::size_t count,
+                        std::int16_t* dense, Prepared& rows) const {
+    const std::uint32_t* numbers = packing_.used.number.data() + first;
+    rows.units.resize(count);
+    const WholeNumbers whole = whole_numbers(values, count, unit_, rows.units.data());
+    for (std::size_t j = 0; j < count; ++j)
       if (numbers[j] != UsedFeatures::unused) dense[numbers[j]] = rows.units[j];
     rows.end_list();
     const Sum base = whole_sum(summation_.is_euclidean() ? whole.unit_norm : 0);

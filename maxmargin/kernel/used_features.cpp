@@ -2,40 +2,50 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
+
+#include "maxmargin/kernel/dense_values.hpp"
 
 namespace maxmargin {
 namespace {
 
 using Flags = std::vector<std::atomic<bool>>;
 
-/// Marks the features that some dense rows use.
+/// Marks the features that some rows use. In those that have most features, without gaps, only
+/// features are looked up that have not been seen yet.
 void mark_used(const Rows& rows, std::size_t begin, std::size_t end, Flags& occurs) {
-  std::vector<Index> unseen;
-  for (std::size_t j = 0; j < rows.columns; ++j)
-    if (!occurs[j].load(std::memory_order_relaxed)) unseen.push_back(static_cast<Index>(j));
-  for (std::size_t i = begin; i < end && !unseen.empty(); ++i)
-    std::erase_if(unseen, [&](Index j) {
-      if (rows.value(i * rows.columns + j) == 0) return false;
-      occurs[j].store(true, std::memory_order_relaxed);
-      return true;
+  const auto is_marked = [&](std::size_t j) { return occurs[j].load(std::memory_order_relaxed); };
+  std::optional<std::vector<Index>> unseen;
+  for (std::size_t i = begin; i < end; ++i) {
+    bool is_done = false;
+    const auto look_up = [&](std::size_t first, const auto* values, std::size_t count) {
+      is_done = rows.columns <= 2 * count;
+      if (!is_done) return;
+      if (!unseen) {
+        unseen.emplace();
+        for (std::size_t j = 0; j < rows.columns; ++j)
+          if (!is_marked(j)) unseen->push_back(static_cast<Index>(j));
+      }
+      std::erase_if(*unseen, [&](Index j) {
+        if (j < first || j - first >= count || values[j - first] == 0) return false;
+        occurs[j].store(true, std::memory_order_relaxed);
+        return true;
+      });
+    };
+    if (visit_without_gaps(rows, i, look_up) && is_done) continue;
+    rows.for_each(i, [&](Index feature, double value) {
+      // Looked at first: writing would take the line away from the other threads.
+      if (value != 0 && !is_marked(feature)) occurs[feature].store(true, std::memory_order_relaxed);
     });
+  }
 }
 
 }  // namespace
 
 UsedFeatures used_features(const Rows& rows, const Threads& threads) {
   Flags occurs(rows.columns);
-  std::atomic<std::size_t> unseen{rows.columns};
-  threads.split(rows.count, rows_a_look, [&](std::size_t begin, std::size_t end) {
-    if (!rows.sparse()) return mark_used(rows, begin, end, occurs);
-    for (std::size_t i = begin; i < end && unseen > 0; ++i)
-      rows.for_each(i, [&](Index feature, double value) {
-        // Looked at first: writing would take the line away from the other threads.
-        if (value != 0 && !occurs[feature].load(std::memory_order_relaxed) &&
-            !occurs[feature].exchange(true, std::memory_order_relaxed))
-          --unseen;
-      });
-  });
+  threads.split(rows.count, rows_a_look,
+                [&](std::size_t begin, std::size_t end) { mark_used(rows, begin, end, occurs); });
   UsedFeatures used;
   used.number.assign(rows.columns, UsedFeatures::unused);
   for (std::size_t j = 0; j < rows.columns; ++j)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <stdexcept>
 
 #if defined(__x86_64__)
@@ -83,7 +84,11 @@ __attribute__((target("avx512f,avx512vnni"))) void some_pair_rows(const std::int
     const std::int16_t* z = panel + j * width * 2;
     __m512i column[vectors];
 #pragma GCC unroll 4
-    for (std::size_t k = 0; k < vectors; ++k) column[k] = _mm512_load_si512(z + k * 32);
+    for (std::size_t k = 0; k < vectors; ++k) {
+      column[k] = _mm512_load_si512(z + k * 32);
+      // Stays in its register: some compilers would load it again for each row.
+      asm("" : "+v"(column[k]));
+    }
 #pragma GCC unroll 8
     for (std::size_t r = 0; r < rows_at_once; ++r) {
       std::int32_t pair = 0;
@@ -101,6 +106,12 @@ __attribute__((target("avx512f,avx512vnni"))) void some_pair_rows(const std::int
       _mm512_store_si512(sums + r * width + k * 16, sum[r][k]);
 }
 
+// By the number of rows; more would not leave their sums in registers.
+constexpr decltype(&some_pair_rows<1>) pair_rows[] = {some_pair_rows<1>, some_pair_rows<2>,
+                                                      some_pair_rows<3>, some_pair_rows<4>,
+                                                      some_pair_rows<5>, some_pair_rows<6>};
+constexpr std::size_t most_at_once = std::size(pair_rows);
+
 }  // namespace
 
 void dense_pair_sums(const std::int16_t* panel, std::span<const std::int16_t* const> rows,
@@ -108,13 +119,13 @@ void dense_pair_sums(const std::int16_t* panel, std::span<const std::int16_t* co
   constexpr std::size_t width = panel_width<std::int16_t>;
   for (std::size_t first = 0; first == 0 || first < slots; first += slots_a_part) {
     const std::size_t end = std::min(first + slots_a_part, slots);
-    std::size_t r = 0;
-    for (; r + 6 <= rows.size(); r += 6)
-      some_pair_rows<6>(panel, rows.data() + r, first, end, sums + r * width);
-    for (; r + 2 <= rows.size(); r += 2)
-      some_pair_rows<2>(panel, rows.data() + r, first, end, sums + r * width);
-    for (; r < rows.size(); ++r)
-      some_pair_rows<1>(panel, rows.data() + r, first, end, sums + r * width);
+    for (std::size_t r = 0; r < rows.size();) {
+      // As even as possible: few rows at a time do not hide the latency of the additions.
+      const std::size_t left = rows.size() - r, groups = (left + most_at_once - 1) / most_at_once;
+      const std::size_t some = (left + groups - 1) / groups;
+      pair_rows[some - 1](panel, rows.data() + r, first, end, sums + r * width);
+      r += some;
+    }
   }
 }
 

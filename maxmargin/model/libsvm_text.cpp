@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <new>
 
 #include "maxmargin/base/error.hpp"
@@ -13,6 +14,8 @@ namespace {
 
 // Vectors whose text is made by one task.
 constexpr std::size_t vectors_a_task = 64;
+// So many of them are made while those before them are written.
+constexpr std::size_t tasks_at_once = 8;
 
 char* put_size(char* to, std::uint64_t size) { return put_whole(to, size); }
 
@@ -122,23 +125,31 @@ std::string head_lines(const LibsvmModel& model) {
   return text + "SV\n";
 }
 
-/// The text in parts.
-std::vector<std::string> text_parts(const LibsvmModel& model, const Threads& threads) {
+/// Makes the text in parts, and hands each to `put` while the next ones are made.
+void put_text(const LibsvmModel& model, const Threads& threads,
+              const std::function<void(std::string_view)>& put) {
   const std::size_t tasks = (model.vectors() + vectors_a_task - 1) / vectors_a_task;
-  std::vector<std::string> parts(1 + tasks);
-  parts[0] = head_lines(model);
-  threads.run(tasks, [&](std::size_t task) {
-    const std::size_t begin = task * vectors_a_task;
-    parts[1 + task] = vector_lines(model, begin, std::min(begin + vectors_a_task, model.vectors()));
-  });
-  return parts;
+  std::vector<std::string> ready{head_lines(model)}, next;
+  for (std::size_t first = 0; !ready.empty(); first += tasks_at_once) {
+    next.assign(first < tasks ? std::min(tasks_at_once, tasks - first) : 0, {});
+    threads.run(1 + next.size(), [&](std::size_t task) {
+      if (task == 0) {
+        for (const std::string& part : ready) put(part);
+        return;
+      }
+      const std::size_t begin = (first + task - 1) * vectors_a_task;
+      next[task - 1] =
+          vector_lines(model, begin, std::min(begin + vectors_a_task, model.vectors()));
+    });
+    ready.swap(next);
+  }
 }
 
 }  // namespace
 
 std::string libsvm_text(const LibsvmModel& model) {
   std::string text;
-  for (const std::string& part : text_parts(model, Threads(1))) text += part;
+  put_text(model, Threads(1), [&](std::string_view part) { text += part; });
   return text;
 }
 
@@ -159,8 +170,8 @@ LibsvmModel load_libsvm(const std::string& path) {
 void save_libsvm(const LibsvmModel& model, const std::string& path, Sync sync,
                  const Threads& threads) {
   WholeFile file(path);
-  for (const std::string& part : text_parts(model, threads))
-    file.write(std::as_bytes(std::span(part)));
+  put_text(model, threads,
+           [&](std::string_view part) { file.write(std::as_bytes(std::span(part))); });
   file.commit(sync);
 }
 

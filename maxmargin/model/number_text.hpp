@@ -26,11 +26,17 @@ inline char* put_long(char* to, double value) {
 
 /// Eight digits, of which zeros at the end are left out.
 inline char* put_decimals(char* to, std::uint32_t value) {
-  for (int k = 7; k >= 0; --k, value /= 10) to[k] = static_cast<char>('0' + value % 10);
-  std::uint64_t digits;
   static_assert(std::endian::native == std::endian::little, "the last digit is the highest byte");
-  std::memcpy(&digits, to, 8);
-  return to + 8 - std::countl_zero(digits ^ 0x3030303030303030u) / 8;
+  // Halves of four digits, then of two, then single ones, each half in its own part of the word:
+  // x / 100 is x * 5243 / 2^19 up to 10^4, x / 10 is x * 103 / 2^10 up to 99.
+  std::uint64_t word = value / 10000 | std::uint64_t{value % 10000} << 32;
+  const std::uint64_t hundreds = (word * 5243 >> 19) & 0x0000007f0000007fu;
+  word = hundreds | (word - 100 * hundreds) << 16;
+  const std::uint64_t tens = (word * 103 >> 10) & 0x000f000f000f000fu;
+  word = tens | (word - 10 * tens) << 8;
+  const std::uint64_t text = word | 0x3030303030303030u;
+  std::memcpy(to, &text, 8);
+  return to + 8 - std::countl_zero(word) / 8;
 }
 
 /// The fewest digits that read back to the same bits, laid out as "%.8g" does where 8 suffice.

@@ -36,6 +36,18 @@ TEST(NumberText, IsThatOfPrintfWhereItsDigitsSuffice) {
     EXPECT_EQ(value_text(value), printed("%.8g", value)) << value;
 }
 
+TEST(NumberText, DecimalsAreTheDigitsWithoutZerosAtTheEnd) {
+  for (std::uint32_t half = 1; half < 10000; ++half)
+    for (const std::uint32_t value : {half, half * 10000, half * 10000 + 9999 - half}) {
+      std::array<char, 9> digits;
+      std::snprintf(digits.data(), digits.size(), "%08u", static_cast<unsigned>(value));
+      std::string expected(digits.data());
+      expected.resize(expected.find_last_not_of('0') + 1);
+      std::array<char, number_room> room;
+      ASSERT_EQ(std::string(room.data(), put_decimals(room.data(), value)), expected);
+    }
+}
+
 TEST(NumberText, IsTheShortestThatReadsBack) {
   Rng rng(7);
   for (int i = 0; i < 3000; ++i) {

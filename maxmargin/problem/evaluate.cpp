@@ -66,14 +66,18 @@ double smooth_multiplier(const std::vector<Block>& blocks, std::span<const doubl
 /// The same where the derivative only jumps: events are taken in their order from a guess on, which
 /// is mostly near, so that most of them need not be sorted. `derivative` is that far to the left,
 /// and `size` that of the numbers it came from.
-double multiplier_near(double guess, std::vector<Event> events, double derivative, double size) {
+double multiplier_near(double guess, std::span<const Event> events, double derivative,
+                       double size) {
   if (events.empty()) return 0;
-  const auto is_left = [&](const Event& event) { return event.at < guess; };
   const auto rises = [](const Event& x, const Event& y) { return x.at < y.at; };
   const auto falls = [](const Event& x, const Event& y) { return x.at > y.at; };
-  const auto middle = std::partition(events.begin(), events.end(), is_left);
-  std::vector<Event> left(events.begin(), middle), right(middle, events.end());
-  for (const Event& event : left) derivative += event.jump;
+  std::vector<Event> left, right;
+  left.reserve(events.size());
+  right.reserve(events.size());
+  for (const Event& event : events) {
+    (event.at < guess ? left : right).push_back(event);
+    if (event.at < guess) derivative += event.jump;
+  }
   std::make_heap(left.begin(), left.end(), rises);
   std::make_heap(right.begin(), right.end(), falls);
   const auto between = [](const std::vector<Event>& one, const std::vector<Event>& other) {
@@ -104,13 +108,14 @@ double multiplier_near(double guess, std::vector<Event> events, double derivativ
 /// the interval if there are several, its end if the interval has only one.
 double best_multiplier(const std::vector<Block>& blocks, std::span<const double> rest,
                        std::span<const double> weight, double d, double guess) {
-  if (std::any_of(blocks.begin(), blocks.end(), has_entropy))
-    return smooth_multiplier(blocks, rest, weight, d);
   std::vector<Event> events;
   events.reserve(blocks.size());
-  for (std::size_t v = 0; v < blocks.size(); ++v) add_events(blocks[v], rest[v], weight[v], events);
-  const auto bends = [](const Event& event) { return event.slope != 0; };
-  const bool only_jumps = std::none_of(events.begin(), events.end(), bends);
+  bool only_jumps = true;
+  for (std::size_t v = 0; v < blocks.size(); ++v) {
+    if (has_entropy(blocks[v])) return smooth_multiplier(blocks, rest, weight, d);
+    add_events(blocks[v], rest[v], weight[v], events);
+    only_jumps = only_jumps && (events.empty() || events.back().slope == 0);
+  }
   // Equal places: jumps in one order, so that sums have the same bits for the same input.
   if (!only_jumps)
     std::stable_sort(events.begin(), events.end(),
@@ -133,7 +138,7 @@ double best_multiplier(const std::vector<Block>& blocks, std::span<const double>
     }
   }
 
-  if (only_jumps && slope == 0) return multiplier_near(guess, std::move(events), derivative, size);
+  if (only_jumps && slope == 0) return multiplier_near(guess, events, derivative, size);
   // All variables stand at their largest because d leaves no choice.
   if (slope == 0 && !events.empty() && (derivative > 0 || is_flat(derivative, size)))
     return events.front().at;
@@ -235,9 +240,12 @@ double relative_gap(double primal, double dual) {
 Evaluation evaluate(const DualQp& qp, std::span<const double> a, std::span<const double> f,
                     std::vector<double> lambda) {
   const std::size_t m = qp.size();
-  std::vector<double> q(m), h(m), rest(m);
-  for (std::size_t v = 0; v < m; ++v) q[v] = qp.block[v].sign * f[qp.row[v]];
-  const bool hard = std::any_of(qp.block.begin(), qp.block.end(), is_hard);
+  std::vector<double> q(m), h(m), rest;
+  bool hard = false;
+  for (std::size_t v = 0; v < m; ++v) {
+    q[v] = qp.block[v].sign * f[qp.row[v]];
+    hard = hard || is_hard(qp.block[v]);
+  }
 
   const RowOf row_of(qp);
   lambda.resize(qp.A.size(), 0.0);
@@ -246,35 +254,41 @@ Evaluation evaluate(const DualQp& qp, std::span<const double> a, std::span<const
     for (std::size_t r = 0; r < qp.A.size(); ++r)
       for (std::size_t v = 0; v < m; ++v) h[v] += qp.A[r][v] * lambda[r];
   };
-  if (row_of.several)
+  const auto best = [&](std::size_t r, std::span<const double> others) {
+    return hard ? widest_multiplier(qp.block, others, qp.A[r])
+                : best_multiplier(qp.block, others, qp.A[r], qp.d[r], lambda[r]);
+  };
+  if (!row_of.several) {
+    // The primal is a sum of functions of one multiplier each.
+    for (std::size_t r = 0; r < qp.A.size(); ++r) lambda[r] = best(r, q);
+  } else {
     lambda = hard ? widest_multipliers(qp, q, std::move(lambda))
                   : best_multipliers(qp, q, std::move(lambda));
+    // Each pass can only lower the primal.
+    for (int pass = 0; pass < (hard ? 0 : 2); ++pass)
+      for (std::size_t r = 0; r < qp.A.size(); ++r) {
+        refresh();
+        rest = h;
+        for (std::size_t v = 0; v < m; ++v) rest[v] -= qp.A[r][v] * lambda[r];
+        lambda[r] = best(r, rest);
+      }
+  }
   refresh();
-  // Where the rows share no variable the primal is a sum of functions of one multiplier each, and a
-  // single pass is exact; otherwise each pass can only lower the primal.
-  const int passes = !row_of.several ? 1 : hard ? 0 : 2;
-  for (int pass = 0; pass < passes; ++pass)
-    for (std::size_t r = 0; r < qp.A.size(); ++r) {
-      for (std::size_t v = 0; v < m; ++v) rest[v] = h[v] - qp.A[r][v] * lambda[r];
-      if (!row_of.several) rest = q;
-      lambda[r] = hard ? widest_multiplier(qp.block, rest, qp.A[r])
-                       : best_multiplier(qp.block, rest, qp.A[r], qp.d[r], lambda[r]);
-      refresh();
-    }
 
   Evaluation result;
   double quadratic = 0, conjugates = 0, values = 0, gap = 0, margin = infinity;
   for (std::size_t v = 0; v < m; ++v) {
     const Block& block = qp.block[v];
+    const double value = block.value(a[v]);
     quadratic += a[v] * q[v];
-    values += block.value(a[v]);
+    values += value;
     if (is_hard(block)) {
       margin = std::min(margin, -h[v] / block.linear);
       continue;
     }
     const double conjugate = block.conjugate(-h[v]);
     conjugates += conjugate;
-    gap += beyond_rounding(block, block.value(a[v]) + conjugate + h[v] * a[v], h[v]);
+    gap += beyond_rounding(block, value + conjugate + h[v] * a[v], h[v]);
   }
   double constant = 0;
   for (std::size_t r = 0; r < qp.A.size(); ++r) constant += lambda[r] * qp.d[r];
