@@ -102,15 +102,29 @@ TEST_F(LibsvmCommands, ModelsArePredictedAlikeByBoth) {
   }
 }
 
+/// Three classes by numbers.
+std::string three_classes(int rows) {
+  std::string three = flowers(rows);
+  three = std::regex_replace(three, std::regex("(.*),(.*),iris\n"), "1 1:$1 2:$2\n");
+  three = std::regex_replace(three, std::regex("(.*),(.*),rose\n"), "2 1:$1 2:$2\n");
+  three = std::regex_replace(three, std::regex("(.*),(.*),tulip\n"), "3 1:$1 2:$2\n");
+  return three.substr(three.find('\n') + 1);
+}
+
 // The folds are LIBSVM's own, row by row.
 TEST_F(LibsvmCommands, CrossValidationGivesTheSameLines) {
   write("two", two_classes(90, 0.2));
+  write("three", three_classes(90));
+  // Without the only row of its class a fold has one machine, which is asked about that row, too.
+  write("rare", two_classes(90, 0.2) + "2 1:0.9 2:0.1\n");
   write("curve", curve(60));
   const auto last_lines = [](const std::string& text) {
     return text.substr(text.find("Cross Validation"));
   };
   for (const std::string options :
-       {"-v 5 -c 4 -g 2 two", "-v 3 -b 1 two", "-v 4 -s 2 two", "-v 90 -t 0 two", "-v 200 two"}) {
+       {"-v 5 -c 4 -g 2 two", "-v 3 -b 1 two", "-v 4 -s 2 two", "-v 90 -t 0 two", "-v 200 two",
+        "-v 5 -c 4 -g 2 three", "-v 3 -c 4 -g 2 -b 1 three", "-v 4 -s 1 -n 0.3 -g 2 three",
+        "-v 3 -t 0 three", "-v 3 -c 4 rare", "-v 3 -b 1 rare"}) {
     const std::string words = "svm-train -e 0.00001 " + options;
     const Finished one = theirs(words), other = ours(words);
     EXPECT_EQ(last_lines(other.out), last_lines(one.out)) << options;
@@ -127,16 +141,12 @@ TEST_F(LibsvmCommands, CrossValidationGivesTheSameLines) {
   EXPECT_EQ(own_form, form);
   ASSERT_EQ(own_numbers.size(), 2u);
   for (std::size_t k = 0; k < 2; ++k) EXPECT_NEAR(own_numbers[k], numbers[k], 1e-4 * numbers[k]);
-  EXPECT_EQ(files(), (std::vector<std::string>{"curve", "two"}));
+  EXPECT_EQ(files(), (std::vector<std::string>{"curve", "rare", "three", "two"}));
 }
 
 TEST_F(LibsvmCommands, ProbabilitiesAreLibsvms) {
   write("two", two_classes(90, 0.2));
-  std::string three = flowers(90);
-  three = std::regex_replace(three, std::regex("(.*),(.*),iris\n"), "1 1:$1 2:$2\n");
-  three = std::regex_replace(three, std::regex("(.*),(.*),rose\n"), "2 1:$1 2:$2\n");
-  three = std::regex_replace(three, std::regex("(.*),(.*),tulip\n"), "3 1:$1 2:$2\n");
-  write("three", three.substr(three.find('\n') + 1));
+  write("three", three_classes(90));
   write("curve", curve(60));
   for (const std::string file : {"two", "three", "curve"}) {
     const std::string type = file == "curve" ? "-s 3 " : "";

@@ -18,8 +18,8 @@ constexpr int mixed = -2;
 /// For one-vs-one: the class each support vector belongs to. A positive coefficient speaks for the
 /// positive class of its machine. Equal rows of several classes may share a support vector; such
 /// ones are `mixed`.
-std::vector<int> classes_served(const Model& model) {
-  std::vector<int> served(model.support.count(), undecided);
+std::vector<int> classes_served(const Model& model, std::size_t vectors) {
+  std::vector<int> served(vectors, undecided);
   if (model.machines.size() < 2 || model.outcome != Outcome::classes ||
       model.multiclass != Multiclass::one_vs_one)
     return served;
@@ -35,13 +35,13 @@ std::vector<int> classes_served(const Model& model) {
 
 }  // namespace
 
-Mixture::Mixture(const Model& model) : order_(model.support.count()) {
+Mixture::Mixture(const Model& model, std::size_t vectors) : order_(vectors) {
   for (const Machine& machine : model.machines) {
     double squares = 0;
     for (const double coefficient : machine.coefficient) squares += coefficient * coefficient;
     norm_.push_back(std::sqrt(squares));
   }
-  const std::vector<int> served = classes_served(model);
+  const std::vector<int> served = classes_served(model, vectors);
   std::iota(order_.begin(), order_.end(), Index{0});
   std::ranges::stable_sort(order_, {}, [&](Index vector) { return served[vector]; });
 

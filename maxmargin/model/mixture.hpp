@@ -15,7 +15,9 @@ namespace maxmargin {
 /// zeros the segment keeps a list instead.
 class Mixture {
  public:
-  explicit Mixture(const Model& model);
+  explicit Mixture(const Model& model) : Mixture(model, model.support.count()) {}
+  /// Of a model that has no copy of its so many support vectors.
+  Mixture(const Model& model, std::size_t vectors);
 
   std::size_t machines() const { return norm_.size(); }
   /// The support vector that stands at each position: tiles have their columns in this order.

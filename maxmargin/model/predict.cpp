@@ -399,12 +399,12 @@ double by_sign(const Machine& machine, double value) {
 
 }  // namespace
 
-double Predictor::predict(std::span<const double> decision_values) const {
-  if (model_.outcome == Outcome::number) return decision_values[0];
-  if (model_.outcome == Outcome::novelty) return decision_values[0] >= 0 ? 1 : -1;
-  if (model_.machines.size() == 1) return by_sign(model_.machines[0], decision_values[0]);
-  return model_.multiclass == Multiclass::one_vs_one ? by_votes(model_, decision_values)
-                                                     : by_largest(model_, decision_values);
+double predicted(const Model& model, std::span<const double> decision_values) {
+  if (model.outcome == Outcome::number) return decision_values[0];
+  if (model.outcome == Outcome::novelty) return decision_values[0] >= 0 ? 1 : -1;
+  if (model.machines.size() == 1) return by_sign(model.machines[0], decision_values[0]);
+  return model.multiclass == Multiclass::one_vs_one ? by_votes(model, decision_values)
+                                                    : by_largest(model, decision_values);
 }
 
 namespace {

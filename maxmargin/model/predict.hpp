@@ -14,6 +14,10 @@ struct RowsToPredict {
   std::vector<double> functions;  ///< as of ParametricFunctions::values, where there are any
 };
 
+/// What is predicted from the decision values of one row: the class number, the regression value,
+/// or +1 / -1 (novelty). One-vs-one counts votes and breaks ties by the sum of margins.
+double predicted(const Model& model, std::span<const double> decision_values);
+
 /// A model made ready for prediction: support vectors packed once, all machines evaluated on the
 /// same kernel tiles.
 class Predictor {
@@ -34,9 +38,9 @@ class Predictor {
   std::vector<double> decision_values(const RowsToPredict& rows, const Threads& threads,
                                       Precision precision = Precision::fast) const;
 
-  /// What is predicted from the decision values of one row: the class number, the regression value,
-  /// or +1 / -1 (novelty). One-vs-one counts votes and breaks ties by the sum of margins.
-  double predict(std::span<const double> decision_values) const;
+  double predict(std::span<const double> decision_values) const {
+    return predicted(model_, decision_values);
+  }
 
   /// The probability of each class for the decision values of one row; that of the class predict()
   /// gives is strictly the largest. Error unless the model is one of classes with a calibration.

@@ -13,16 +13,16 @@ namespace {
 constexpr double rounding = 1e-12;
 
 void check_block(const Block& block, std::size_t v) {
-  const std::string variable = "variable " + std::to_string(v);
+  const auto variable = [&] { return "variable " + std::to_string(v); };
   // Not `>`: a bound that is not a number is wrong too.
   if (!(block.lower <= block.upper))
-    throw Error(Fault::data, variable + " has its lower bound above its upper bound",
+    throw Error(Fault::data, variable() + " has its lower bound above its upper bound",
                 "check costs and weights");
   if (!std::isfinite(block.linear) || !std::isfinite(block.sign))
-    throw Error(Fault::data, variable + " has a cost that is not a finite number",
+    throw Error(Fault::data, variable() + " has a cost that is not a finite number",
                 "check labels, costs and weights");
   if (!(block.curvature >= 0) || !std::isfinite(block.curvature))
-    throw Error(Fault::data, variable + " has a negative or infinite curvature",
+    throw Error(Fault::data, variable() + " has a negative or infinite curvature",
                 "check the loss's parameters");
 }
 

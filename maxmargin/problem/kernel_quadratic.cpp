@@ -148,6 +148,18 @@ class KernelQuadratic final : public Quadratic {
                   });
   }
 
+  void block(std::span<const Index> which, std::span<const Index> columns,
+             std::span<float* const> out, const Threads& threads) const override {
+    const std::unique_ptr<Engine> small = engine().for_block(*packed_->rows, rows_of(columns));
+    if (small == nullptr) return Quadratic::block(which, columns, out, threads);
+    const std::vector<Index> left = rows_of(which);
+    constexpr std::size_t rows_at_once = 64;
+    threads.split(left.size(), rows_at_once, [&](std::size_t begin, std::size_t end) {
+      small->block(*packed_->rows, std::span(left).subspan(begin, end - begin), 0, columns.size(),
+                   out.subspan(begin, end - begin));
+    });
+  }
+
   void among(std::span<const Index> points, std::span<const Index> which,
              std::span<float* const> out, const Threads& threads) const override {
     const std::vector<Index> ids = rows_of(points);

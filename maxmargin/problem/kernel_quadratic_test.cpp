@@ -55,12 +55,22 @@ void expect_part_of(const Quadratic& whole, std::span<const Index> points) {
   for (std::size_t c = 0; c < points.size(); ++c) ASSERT_NEAR(y[c], sum[c], 1e-5);
 
   const std::vector<Index> set{1, 5, 8, static_cast<Index>(points.size() - 1)}, which{2, 0};
-  std::vector<float> block(which.size() * set.size());
-  std::vector<float*> out{block.data(), block.data() + set.size()};
+  std::vector<float> block(some.size() * set.size());
+  std::vector<float*> out{block.data(), block.data() + set.size(), block.data() + 2 * set.size()};
   part->among(set, which, out, threads);
   for (std::size_t r = 0; r < which.size(); ++r) {
     const std::vector<float> row = all_rows(*part, std::vector<Index>{set[which[r]]}, threads);
     for (std::size_t c = 0; c < set.size(); ++c) ASSERT_EQ(block[r * set.size() + c], row[set[c]]);
+  }
+  const std::vector<Index> backwards(set.rbegin(), set.rend());
+  for (const bool by_rows : {false, true}) {
+    if (by_rows)
+      part->Quadratic::block(some, backwards, out, threads);
+    else
+      part->block(some, backwards, out, threads);
+    for (std::size_t r = 0; r < some.size(); ++r)
+      for (std::size_t c = 0; c < set.size(); ++c)
+        ASSERT_EQ(out[r][c], got[r * points.size() + backwards[c]]);
   }
 }
 

@@ -9,6 +9,20 @@
 
 namespace maxmargin {
 
+void Quadratic::block(std::span<const Index> which, std::span<const Index> columns,
+                      std::span<float* const> out, const Threads& threads) const {
+  constexpr std::size_t rows_at_once = 64;
+  std::vector<float> values(std::min(rows_at_once, which.size()) * size());
+  for (std::size_t begin = 0; begin < which.size(); begin += rows_at_once) {
+    const auto some = which.subspan(begin, std::min(rows_at_once, which.size() - begin));
+    std::vector<float*> to;
+    for (std::size_t r = 0; r < some.size(); ++r) to.push_back(values.data() + r * size());
+    rows(some, 0, size(), to, threads);
+    for (std::size_t r = 0; r < some.size(); ++r)
+      for (std::size_t c = 0; c < columns.size(); ++c) out[begin + r][c] = to[r][columns[c]];
+  }
+}
+
 void Quadratic::among(std::span<const Index> points, std::span<const Index> which,
                       std::span<float* const> out, const Threads& threads) const {
   restrict_to(points)->rows(which, 0, points.size(), out, threads);

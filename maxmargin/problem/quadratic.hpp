@@ -39,6 +39,10 @@ class Quadratic {
   virtual void among(std::span<const Index> points, std::span<const Index> which,
                      std::span<float* const> out, const Threads& threads) const;
 
+  /// out[r][c] = K(which[r], columns[c]): for many rows, and columns that are no range.
+  virtual void block(std::span<const Index> which, std::span<const Index> columns,
+                     std::span<float* const> out, const Threads& threads) const;
+
   /// A whole row that stays in memory as long as the matrix does, or null.
   virtual const float* kept_row(Index) const { return nullptr; }
   /// Computes these rows and keeps them, as many as there is room for; or does nothing.

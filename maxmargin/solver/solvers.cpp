@@ -106,6 +106,16 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
   Certified best;
   std::size_t iterations = 0;
   double certifying = 0;
+  if (start != nullptr) {
+    Solution solution;
+    solution.a = start->a;
+    solution.lambda = start->lambda;
+    solution.ended = Ended::converged;
+    best = certify_near(start, qp, std::move(solution), Precision::fast, threads);
+    if (reached(best.certificate, stop) &&
+        float_is_enough(qp, best.solution, best.certificate.dual, stop))
+      return best;
+  }
   for (int round = 0; round < most_refinements; ++round) {
     Solution solution =
         std::visit([&](const auto& chosen) { return run(qp, chosen, context); }, solver);

@@ -7,6 +7,7 @@
 
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/model/predict.hpp"
+#include "maxmargin/train/held_out.hpp"
 
 namespace maxmargin {
 namespace {
@@ -26,8 +27,8 @@ class Judge {
   }
 
   void judge(int fold, const Model& model, const Threads& threads) {
-    const Predictor predictor(model);
-    const Rows all = *prepared_.examples.x;
+    std::optional<Predictor> predictor;
+    if (!HeldOut::takes(prepared_)) predictor.emplace(model);
     const std::vector<std::size_t> number = numbers_of(model);
     std::vector<std::size_t> cursor(number.size(), 0);
     const double scale = scale_of(fold);
@@ -35,16 +36,12 @@ class Judge {
     for (std::size_t begin = 0; begin < rows.size(); begin += rows_at_a_time) {
       const std::span<const Index> some(rows.data() + begin,
                                         std::min(rows_at_a_time, rows.size() - begin));
-      RowsToPredict held_out;
-      held_out.x = all.sparse() ? Features::sparse(all.columns) : Features::dense(all.columns);
-      held_out.x.append(all, some);
-      for (const Index row : some)
-        for (const double value : prepared_.examples.functions.of_row(row))
-          held_out.functions.push_back(value);
-      const std::vector<double> values = predictor.decision_values(held_out, threads);
+      const std::vector<double> values =
+          predictor ? predictor->decision_values(chosen(some), threads)
+                    : HeldOut(prepared_, model).decision_values(some, threads);
       for (std::size_t k = 0; k < some.size(); ++k) {
         const std::span<const double> f(&values[k * number.size()], number.size());
-        result_.predicted[some[k]] = predictor.predict(f);
+        result_.predicted[some[k]] = predicted(model, f);
         for (std::size_t m = 0; m < number.size(); ++m)
           keep(number[m], some[k], scale * f[m], cursor[m]);
       }
@@ -87,6 +84,17 @@ class Judge {
     std::vector<Index> rows;
     for (std::size_t i = 0; i < folds_.of_row.size(); ++i)
       if (folds_.holds(fold, i)) rows.push_back(static_cast<Index>(i));
+    return rows;
+  }
+
+  RowsToPredict chosen(std::span<const Index> some) const {
+    const Rows all = *prepared_.examples.x;
+    RowsToPredict rows;
+    rows.x = all.sparse() ? Features::sparse(all.columns) : Features::dense(all.columns);
+    rows.x.append(all, some);
+    for (const Index row : some)
+      for (const double value : prepared_.examples.functions.of_row(row))
+        rows.functions.push_back(value);
     return rows;
   }
 
@@ -200,32 +208,38 @@ OutOfFold judge_out_of_fold(const Prepared& prepared, const Folds& folds,
   OutOfFold result;
   Judge judge(prepared, folds, result);
   const Stopwatch clock;
-  const bool trains = retrainer == nullptr &&
-                      Retrainer::takes(prepared, options, static_cast<std::size_t>(folds.count));
-  const int before = trains ? 1 : 0, steps = folds.count + before;
+  std::vector<std::vector<bool>> left_out;
+  for (int fold = 0; fold < folds.count; ++fold) left_out.push_back(folds.rows_of(fold));
   TrainOptions limited = options;
   limited.certified = false;  // predictions are all that is told
+  const bool retrains =
+      retrainer == nullptr && Retrainer::takes(prepared, options, left_out.size());
+  const bool is_single = prepared.problems.list.size() == 1;
+  const auto together = HeldOut::takes(prepared) ? summed_up : put_together;
+  std::vector<Retrained> at_once;
+  if (retrains && !is_single)
+    at_once = retrain_each(prepared, left_out, limited, threads, in_steps(observer, 0, 1, clock));
+  const int before = retrains && is_single ? 1 : 0, steps = folds.count + before;
   std::optional<Retrainer> own;
-  if (trains)
+  if (before > 0)
     retrainer = &own.emplace(prepared, limited, threads, in_steps(observer, 0, steps, clock));
   if (retrainer != nullptr && is_cancelled(retrainer->whole())) result.ended = Ended::cancelled;
   for (int fold = 0; fold < folds.count && result.ended != Ended::cancelled; ++fold) {
-    std::vector<bool> left_out(folds.of_row.size());
-    for (std::size_t i = 0; i < left_out.size(); ++i) left_out[i] = folds.holds(fold, i);
+    const std::vector<bool>& rows = left_out[static_cast<std::size_t>(fold)];
     limited.stop.seconds = std::max(0.0, options.stop.seconds - clock.seconds());
     const Observer watching = in_steps(observer, before + fold, steps, clock);
-    const Retrained rest = retrainer != nullptr
-                               ? retrainer->without(left_out, limited, threads, watching)
-                               : train_afresh(prepared, left_out, limited, threads, watching);
+    const Retrained rest = !at_once.empty() ? std::move(at_once[static_cast<std::size_t>(fold)])
+                           : retrainer != nullptr
+                               ? retrainer->without(rows, limited, threads, watching)
+                               : train_afresh(prepared, rows, limited, threads, watching);
     result.ended = worse(result.ended, rest.ended);
     result.iterations += rest.iterations;
     if (rest.machines.empty())
       judge.judge_alike(fold);
-    else if (retrainer != nullptr && prepared.problems.list.size() == 1)
+    else if (retrainer != nullptr && is_single)
       judge.take(fold, retrainer->values(rest, 0));
     else
-      judge.judge(fold,
-                  put_together(prepared, rest.problems, options, rest.machines, threads).model,
+      judge.judge(fold, together(prepared, rest.problems, options, rest.machines, threads).model,
                   threads);
   }
   return result;

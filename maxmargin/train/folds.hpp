@@ -15,6 +15,12 @@ struct Folds {
   std::vector<int> of_row;  ///< from 0; `none` for rows of weight 0
 
   bool holds(int fold, std::size_t row) const { return of_row[row] == fold; }
+  /// Of each row whether the fold holds it.
+  std::vector<bool> rows_of(int fold) const {
+    std::vector<bool> rows(of_row.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = holds(fold, i);
+    return rows;
+  }
 };
 
 /// Random folds, the same for the same seed on every machine. Their sizes differ by one at most,

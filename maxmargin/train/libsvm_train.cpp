@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "maxmargin/model/libsvm_predict.hpp"
 #include "maxmargin/train/calibrate.hpp"
+#include "maxmargin/train/held_out.hpp"
 #include "maxmargin/train/libsvm_folds.hpp"
 #include "maxmargin/train/libsvm_report.hpp"
 #include "maxmargin/train/retrain.hpp"
@@ -104,6 +106,11 @@ class Trainer {
     if (!retrainer_ && Retrainer::takes(prepared_, options_, count))
       retrainer_.emplace(prepared_, options_, run_.threads, Observer{});
   }
+  /// Whether the folds of all of several machines can be trained at once.
+  bool takes_folds_at_once(std::size_t count) const {
+    return !needs_folds() && prepared_.problems.list.size() > 1 &&
+           Retrainer::takes(prepared_, options_, count);
+  }
 
   /// All of svm_cross_validation; the result has the order of `rows`.
   std::vector<double> cross_validate(std::span<const Index> rows, std::size_t folds,
@@ -114,8 +121,18 @@ class Trainer {
             ? stratified_folds(rows_of(classes_of_rows(rows), rows), folds, run_.random)
             : shuffled_folds(std::move(all), folds, run_.random);
     std::vector<double> of_row(y_.size(), 0.0);
-    for (std::size_t fold = 0; fold < parts.count(); ++fold) {
-      predict(train_from(from, parts.rest(fold)), parts.held_out(fold), of_row);
+    if (from == nullptr && takes_folds_at_once(parts.count())) {
+      std::vector<std::vector<bool>> left_out;
+      for (std::size_t fold = 0; fold < parts.count(); ++fold)
+        left_out.push_back(all_but(parts.rest(fold)));
+      std::vector<Retrained> machines =
+          retrain_each(prepared_, left_out, options_, run_.threads, {});
+      for (std::size_t fold = 0; fold < parts.count(); ++fold)
+        predict(fitted(std::move(machines[fold]), parts.rest(fold), 0), parts.held_out(fold),
+                of_row);
+    } else {
+      for (std::size_t fold = 0; fold < parts.count(); ++fold)
+        predict(train_from(from, parts.rest(fold)), parts.held_out(fold), of_row);
     }
     std::vector<double> result;
     for (const Index row : rows) result.push_back(of_row[row]);
@@ -138,18 +155,26 @@ class Trainer {
   };
 
   struct Fitted {
-    LibsvmModel model;
+    Model own;
+    LibsvmModel model;   ///< the same
     Retrained machines;  ///< that it was made of; none where there is only one class
   };
 
   Fitted train_from(const Retrained* from, std::span<const Index> rows) {
     const std::vector<int> classes = classes_of_rows(rows);
-    if (of_classes_ && classes.size() == 1) return {only(classes[0]), {}};
+    if (of_classes_ && classes.size() == 1) return {{}, only(classes[0]), {}};
     Dots dots(run_, rows.size());
     Observer observer;
     if (run_.print && classes.size() <= 2)
       observer = [&](const Progress& progress) { return dots.tell(progress); };
     Retrained machines = machines_of(rows, observer, from);
+    return fitted(std::move(machines), rows, dots.printed());
+  }
+
+  /// The model of machines that were trained on these rows.
+  Fitted fitted(Retrained machines, std::span<const Index> rows, std::size_t dots) {
+    const std::vector<int> classes = classes_of_rows(rows);
+    if (of_classes_ && classes.size() == 1) return {{}, only(classes[0]), {}};
     const std::vector<Calibrated> calibrated =
         calibrate_pairs(classes, rows_of(classes, rows), machines);
     const double noise = noise_of(rows, machines);
@@ -163,9 +188,8 @@ class Trainer {
     if (wants_noise()) model.prob_a = {noise};
     if (parameters_.probability == 1 && parameters_.type() == LibsvmType::one_class)
       mark_density(rows, model);
-    if (run_.print)
-      run_.print(report(trained.model, model, machines.problems, calibrated, dots.printed()));
-    return {std::move(model), std::move(machines)};
+    if (run_.print) run_.print(report(trained.model, model, machines.problems, calibrated, dots));
+    return {std::move(trained.model), std::move(model), std::move(machines)};
   }
 
   std::vector<int> classes_of_rows(std::span<const Index> rows) const {
@@ -184,11 +208,15 @@ class Trainer {
     return members;
   }
 
+  std::vector<bool> all_but(std::span<const Index> rows) const {
+    std::vector<bool> left_out(y_.size(), true);
+    for (const Index row : rows) left_out[row] = false;
+    return left_out;
+  }
   /// The machines over these rows only, started from those of more rows.
   Retrained machines_of(std::span<const Index> rows, const Observer& observer,
                         const Retrained* from) const {
-    std::vector<bool> left_out(y_.size(), true);
-    for (const Index row : rows) left_out[row] = false;
+    const std::vector<bool> left_out = all_but(rows);
     return retrainer_ ? retrainer_->without(left_out, options_, run_.threads, observer, from)
                       : train_afresh(prepared_, left_out, options_, run_.threads, observer);
   }
@@ -338,7 +366,7 @@ class Trainer {
       if (run_.print) result.printed += report(trained.model, model, machines.problems, {}, 0);
       const auto held_out = folds.held_out(fold);
       const std::vector<double> values =
-          values_at({std::move(model), std::move(machines)}, held_out);
+          values_at({std::move(trained.model), std::move(model), std::move(machines)}, held_out);
       for (std::size_t k = 0; k < held_out.size(); ++k) f[held_out[k]] = values[k];
     }
     std::vector<double> values, targets;
@@ -388,20 +416,47 @@ class Trainer {
     return chosen;
   }
 
-  /// The decision values of all pairs, row by row. Where there is one machine, it has its f at the
-  /// rows that were left out, too.
+  /// The decision values of all pairs, row by row.
   std::vector<double> values_at(const Fitted& fitted, std::span<const Index> rows) const {
-    const LibsvmModel& model = fitted.model;
-    if (!retrainer_ || model.rho.size() > 1)
-      return LibsvmPredictor(model).decision_values(chosen_rows(rows), run_.threads,
-                                                    Precision::fast);
+    if (retrainer_ && fitted.machines.machines.size() == 1)
+      if (auto values = values_of_one(fitted, rows)) return *std::move(values);
+    if (HeldOut::takes(prepared_))
+      return in_order_of_pairs(fitted,
+                               HeldOut(prepared_, fitted.own).decision_values(rows, run_.threads));
+    return LibsvmPredictor(fitted.model)
+        .decision_values(chosen_rows(rows), run_.threads, Precision::fast);
+  }
+  /// A machine that is alone has its f at the rows of its problem that were left out, too. Nothing
+  /// where there are rows of other classes.
+  std::optional<std::vector<double>> values_of_one(const Fitted& fitted,
+                                                   std::span<const Index> rows) const {
     const Subproblem& problem = prepared_.problems.list[fitted.machines.number[0]];
     const std::vector<double> f = retrainer_->values(fitted.machines, 0);
-    const bool is_turned = of_classes_ && model.labels[0] != label_of(problem.positive);
-    std::vector<double> of_row(y_.size(), 0.0), values;
+    const bool is_turned = of_classes_ && fitted.model.labels[0] != label_of(problem.positive);
+    std::vector<double> of_row(y_.size(), std::numeric_limits<double>::quiet_NaN()), values;
     for (std::size_t k = 0; k < f.size(); ++k)
       of_row[problem.examples[k].row] = is_turned ? -f[k] : f[k];
-    for (const Index row : rows) values.push_back(of_row[row]);
+    for (const Index row : rows) {
+      if (std::isnan(of_row[row])) return std::nullopt;
+      values.push_back(of_row[row]);
+    }
+    return values;
+  }
+  static std::vector<double> in_order_of_pairs(const Fitted& fitted,
+                                               const std::vector<double>& of_machines) {
+    const std::vector<int>& labels = fitted.model.labels;
+    const std::size_t machines = fitted.own.machines.size();
+    std::vector<double> values(of_machines.size());
+    std::size_t pair = 0;
+    for (std::size_t i = 0; i < labels.size(); ++i)
+      for (std::size_t j = i + 1; j < labels.size(); ++j, ++pair) {
+        const Machine& machine = machine_of(fitted.own, labels[i], labels[j]);
+        const auto number = static_cast<std::size_t>(&machine - fitted.own.machines.data());
+        const std::string& name = fitted.own.classes[static_cast<std::size_t>(machine.positive)];
+        const double sign = name == std::to_string(labels[i]) ? 1 : -1;
+        for (std::size_t at = 0; at < values.size(); at += machines)
+          values[at + pair] = sign * of_machines[at + number];
+      }
     return values;
   }
   int label_of(int number) const {
@@ -476,7 +531,8 @@ std::vector<double> libsvm_cross_validation(Dataset data, const LibsvmParameters
   }
   Trainer trainer(std::move(data), parameters, run);
   trainer.forget_noise();
-  trainer.expect_folds(trainer.needs_folds() ? std::max(count, probability_folds) : count);
+  if (!trainer.takes_folds_at_once(count))
+    trainer.expect_folds(trainer.needs_folds() ? std::max(count, probability_folds) : count);
   return trainer.cross_validate(rows, count);
 }
 

@@ -17,19 +17,6 @@ Formulated formulated(const Prepared& prepared, const Subproblem& problem, const
                    threads);
 }
 
-/// The derivative of the objective and the rows' prices by each variable, at a solution.
-std::vector<double> slopes_at(const DualQp& qp, const Certified& solved) {
-  std::vector<double> slope(qp.size());
-  for (std::size_t v = 0; v < qp.size(); ++v) {
-    const Block& block = qp.block[v];
-    slope[v] =
-        block.sign * solved.f[qp.row[v]] + block.linear + block.curvature * solved.solution.a[v];
-    for (std::size_t r = 0; r < qp.A.size(); ++r)
-      slope[v] += solved.solution.lambda[r] * qp.A[r][v];
-  }
-  return slope;
-}
-
 /// Where a machine without some rows starts: the variables of one with them as far as the bounds
 /// let them, made feasible with the least change. Those leave their bounds that stood there for the
 /// least reason: a little of each of all would take a solver a visit to every one of them. Nothing
@@ -48,7 +35,7 @@ std::optional<Known> start_near(const DualQp& qp, const Certified& with, const T
   }
   if (!feasible) feasible = nearest_feasible(qp, a);
   if (!feasible) return std::nullopt;
-  const Known known{with.solution.a, with.f, with.certificate.rounding};
+  const Known known{with.solution.a, with.f, with.certificate.rounding, with.solution.lambda};
   return known_at(qp, std::move(*feasible), known, threads);
 }
 
@@ -75,6 +62,9 @@ Machine without_support(const Subproblem& problem, const Certified& certified) {
   return machine;
 }
 
+// A part is solved to this share of the tolerance, lest rounding alone leave work for the whole.
+constexpr double near_share = 0.9;
+
 /// Of the memory, for kernel rows that are kept from one fold to the next.
 std::size_t kept_part(const TrainOptions& options) { return memory_for(options) / 4; }
 
@@ -94,14 +84,60 @@ void sum_up(Retrained& retrained) {
   }
 }
 
+/// The problem of a machine of all rows, whose kernel rows are kept within some bytes.
+Formulated keeping_rows(const Prepared& prepared, std::size_t number, const Kernel& kernel,
+                        std::size_t bytes, const Threads& threads) {
+  Formulated all = formulated(prepared, prepared.problems.list[number], kernel, threads);
+  all.qp.K = keep_rows(std::move(all.qp.K), bytes);
+  return all;
+}
+
+/// A machine of fewer rows, from one of more.
+TrainedMachine retrained(const Formulated& all, const NearPart& part, const Subproblem& problem,
+                         const Certified& from, const std::vector<bool>& left_out,
+                         const TrainOptions& options, std::size_t memory, std::size_t place,
+                         Audience& audience, const Threads& threads) {
+  const Formulated rest = without(all, problem.examples, problem.loss, problem.bias, left_out);
+  const DualQp& qp = rest.qp;
+  const Solver solver = with_settings(options.settings ? *options.settings : Solver(Smo{}), qp,
+                                      audience.rest_of(options.stop), memory);
+  std::optional<Known> start = start_near(qp, from, threads);
+  std::size_t steps = 0;
+  if (start && part.pays()) {
+    NearPart::Solved near = part.solve(qp, *start, near_share * options.stop.kkt, threads);
+    start = std::move(near.at);
+    steps = near.steps;
+  }
+
+  TrainedMachine result;
+  result.solver = name_of(solver);
+  result.reason = "starts from the machine of more rows";
+  result.certified = solve_from(
+      start ? &*start : nullptr, qp, solver, threads,
+      [&](const Progress& progress) { return audience.tell(place, progress); },
+      options.certified ? Judged::apart : Judged::by_solver);
+  Solution& solution = result.certified.solution;
+  solution.iterations += steps;
+  solution.ended = audience.ended(solution.ended);
+  result.coefficients = rest.coefficients(solution.a);
+  if (problem.bias == Bias::penalised) solution.lambda = {sum_of_coefficients(qp, solution.a)};
+  return result;
+}
+
+Retrained untrained(const Prepared& prepared, const std::vector<bool>& left_out) {
+  Retrained result;
+  result.problems = without(prepared.problems, left_out);
+  result.number = numbers_of(result.problems, prepared.problems);
+  result.machines.resize(result.number.size());
+  return result;
+}
+
 }  // namespace
 
 Retrained train_afresh(const Prepared& prepared, const std::vector<bool>& left_out,
                        const TrainOptions& options, const Threads& threads,
                        const Observer& observer) {
-  Retrained result;
-  result.problems = without(prepared.problems, left_out);
-  result.number = numbers_of(result.problems, prepared.problems);
+  Retrained result = untrained(prepared, left_out);
   result.machines = train_machines(prepared.examples, result.problems, options, threads, observer);
   sum_up(result);
   return result;
@@ -122,83 +158,93 @@ bool Retrainer::takes(const Prepared& prepared, const TrainOptions& options, std
       chosen_solver(whole.qp, options.stop, options, memory_for(options)).solver);
 }
 
+std::vector<Retrained> retrain_each(const Prepared& prepared,
+                                    std::span<const std::vector<bool>> left_out,
+                                    const TrainOptions& options, const Threads& threads,
+                                    const Observer& observer) {
+  std::vector<Retrained> results;
+  for (const std::vector<bool>& rows : left_out) results.push_back(untrained(prepared, rows));
+  const std::size_t steps = left_out.size() + 1;
+  Audience audience(observer, prepared.problems.list.size() * steps);
+  for_each_machine(
+      prepared.examples, prepared.problems, options, threads,
+      [&](std::size_t k, std::size_t memory, const Threads& crew) {
+        const Subproblem& problem = prepared.problems.list[k];
+        const std::size_t kept = memory / 4, beside = memory - kept;
+        const Formulated all = keeping_rows(prepared, k, options.kernel, kept, crew);
+        const TrainedMachine whole =
+            train_one(prepared.examples, all, options, beside, k * steps, audience, crew);
+        const NearPart part(all.qp, whole.certified, crew);
+        for (std::size_t fold = 0; fold < results.size(); ++fold) {
+          Retrained& result = results[fold];
+          const auto at = std::ranges::lower_bound(result.number, k) - result.number.begin();
+          const auto place = static_cast<std::size_t>(at);
+          if (place < result.number.size() && result.number[place] == k) {
+            const bool is_same =
+                result.problems.list[place].examples.size() == problem.examples.size();
+            TrainedMachine& machine = result.machines[place];
+            machine = is_same ? whole
+                              : retrained(all, part, problem, whole.certified, left_out[fold],
+                                          options, beside, k * steps + fold + 1, audience, crew);
+            machine.certified.f = {};
+            machine.certified.solution.a = {};
+          }
+          audience.finished(k * steps + fold + 1);
+        }
+      });
+  for (Retrained& result : results) sum_up(result);
+  return results;
+}
+
 Retrainer::Retrainer(const Prepared& prepared, const TrainOptions& options, const Threads& threads,
                      const Observer& observer)
     : prepared_(prepared),
       all_(prepared.problems.list.size()),
-      whole_(prepared.problems.list.size()) {
+      whole_(prepared.problems.list.size()),
+      near_(prepared.problems.list.size()) {
   Audience audience(observer, whole_.size());
   double examples = 0;
   for (const Subproblem& problem : prepared.problems.list)
     examples += static_cast<double>(problem.examples.size());
   for_each_machine(prepared.examples, prepared.problems, options, threads,
                    [&](std::size_t k, std::size_t memory, const Threads& crew) {
-                     const Subproblem& problem = prepared.problems.list[k];
-                     all_[k] = formulated(prepared, problem, options.kernel, crew);
-                     const double share = static_cast<double>(problem.examples.size()) / examples;
-                     all_[k].qp.K = keep_rows(
-                         std::move(all_[k].qp.K),
-                         static_cast<std::size_t>(share * static_cast<double>(kept_part(options))));
+                     const double share =
+                         static_cast<double>(prepared.problems.list[k].examples.size()) / examples;
+                     const auto kept =
+                         static_cast<std::size_t>(share * static_cast<double>(kept_part(options)));
+                     all_[k] = keeping_rows(prepared, k, options.kernel, kept, crew);
                      whole_[k] = train_one(prepared.examples, all_[k], options,
                                            memory_beside_kept(memory, options, crew, threads), k,
                                            audience, crew);
+                     near_[k] = NearPart(all_[k].qp, whole_[k].certified, crew);
                    });
-}
-
-TrainedMachine Retrainer::retrain(std::size_t number, const Certified& from,
-                                  const std::vector<bool>& left_out, const TrainOptions& options,
-                                  std::size_t memory, const Threads& threads, Audience& audience,
-                                  std::size_t place) const {
-  const Subproblem& problem = prepared_.problems.list[number];
-  const Formulated rest =
-      maxmargin::without(all_[number], problem.examples, problem.loss, problem.bias, left_out);
-  const DualQp& qp = rest.qp;
-  const Solver solver = with_settings(options.settings ? *options.settings : Solver(Smo{}), qp,
-                                      audience.rest_of(options.stop), memory);
-  const std::optional<Known> start = start_near(qp, from, threads);
-
-  TrainedMachine result;
-  result.solver = name_of(solver);
-  result.reason = "starts from the machine of more rows";
-  result.certified = solve_from(
-      start ? &*start : nullptr, qp, solver, threads,
-      [&](const Progress& progress) { return audience.tell(place, progress); },
-      options.certified ? Judged::apart : Judged::by_solver);
-  Solution& solution = result.certified.solution;
-  solution.ended = audience.ended(solution.ended);
-  result.coefficients = rest.coefficients(solution.a);
-  if (problem.bias == Bias::penalised) solution.lambda = {sum_of_coefficients(qp, solution.a)};
-  return result;
 }
 
 Retrained Retrainer::without(const std::vector<bool>& left_out, const TrainOptions& options,
                              const Threads& threads, const Observer& observer,
                              const Retrained* from) const {
-  Retrained result;
-  result.problems = maxmargin::without(prepared_.problems, left_out);
-  result.number = numbers_of(result.problems, prepared_.problems);
-  result.machines.resize(result.number.size());
-  const auto place = [&](std::size_t number) {
-    return from == nullptr
-               ? number
-               : static_cast<std::size_t>(std::ranges::lower_bound(from->number, number) -
-                                          from->number.begin());
-  };
-  const std::vector<TrainedMachine>& machines = from == nullptr ? whole_ : from->machines;
-  const Subproblems& problems = from == nullptr ? prepared_.problems : from->problems;
+  Retrained result = untrained(prepared_, left_out);
   Audience audience(observer, result.number.size());
-  for_each_machine(prepared_.examples, result.problems, options, threads,
-                   [&](std::size_t k, std::size_t memory, const Threads& crew) {
-                     const std::size_t number = result.number[k], before = place(number);
-                     const bool is_same = result.problems.list[k].examples.size() ==
-                                          problems.list[before].examples.size();
-                     result.machines[k] =
-                         is_same ? machines[before]
-                                 : retrain(number, machines[before].certified, left_out, options,
-                                           memory_beside_kept(memory, options, crew, threads), crew,
-                                           audience, k);
-                     audience.finished(k);
-                   });
+  for_each_machine(
+      prepared_.examples, result.problems, options, threads,
+      [&](std::size_t k, std::size_t memory, const Threads& crew) {
+        const std::size_t number = result.number[k];
+        const Subproblem& problem = prepared_.problems.list[number];
+        const TrainedMachine* machine = &whole_[number];
+        std::size_t examples = problem.examples.size();
+        if (from != nullptr) {
+          const auto at = std::ranges::lower_bound(from->number, number) - from->number.begin();
+          machine = &from->machines[static_cast<std::size_t>(at)];
+          examples = from->problems.list[static_cast<std::size_t>(at)].examples.size();
+        }
+        const bool is_same = result.problems.list[k].examples.size() == examples;
+        result.machines[k] =
+            is_same ? *machine
+                    : retrained(all_[number], near_[number], problem, machine->certified, left_out,
+                                options, memory_beside_kept(memory, options, crew, threads), k,
+                                audience, crew);
+        audience.finished(k);
+      });
   sum_up(result);
   return result;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "maxmargin/train/machines.hpp"
+#include "maxmargin/train/near_part.hpp"
 
 namespace maxmargin {
 
@@ -47,14 +48,18 @@ class Retrainer {
   const std::vector<TrainedMachine>& whole() const { return whole_; }
 
  private:
-  TrainedMachine retrain(std::size_t number, const Certified& from,
-                         const std::vector<bool>& left_out, const TrainOptions& options,
-                         std::size_t memory, const Threads& threads, Audience& audience,
-                         std::size_t place) const;
-
   const Prepared& prepared_;
   std::vector<Formulated> all_;  ///< the problem of each machine, with all rows
   std::vector<TrainedMachine> whole_;
+  std::vector<NearPart> near_;
 };
+
+/// Retrainer::without for each of `left_out`, machine by machine: what one of them needs for all of
+/// its folds is forgotten before the next has its turn, variables and f included. For what
+/// Retrainer takes.
+std::vector<Retrained> retrain_each(const Prepared& prepared,
+                                    std::span<const std::vector<bool>> left_out,
+                                    const TrainOptions& options, const Threads& threads,
+                                    const Observer& observer);
 
 }  // namespace maxmargin

@@ -156,6 +156,29 @@ TEST(Retrainer, AnswersWithTheSameBitsForAnyNumberOfThreads) {
   }
 }
 
+TEST(Retrainer, TrainsTheFoldsOfOneMachineAfterAnotherToTheSameBits) {
+  for (Case& each : cases()) {
+    SCOPED_TRACE(each.name);
+    std::vector<std::vector<bool>> left_out;
+    for (std::size_t fold = 0; fold < 3; ++fold)
+      left_out.push_back(every(each.data.rows(), 3, fold));
+    const Prepared prepared = prepare(std::move(each.data), each.options, Threads(1));
+    const Retrainer retrainer(prepared, each.options, Threads(1), {});
+    for (const int count : {1, 3}) {
+      const std::vector<Retrained> folds =
+          retrain_each(prepared, left_out, each.options, Threads(count), {});
+      ASSERT_EQ(folds.size(), left_out.size());
+      for (std::size_t fold = 0; fold < folds.size(); ++fold) {
+        const Retrained one = retrainer.without(left_out[fold], each.options, Threads(1), {});
+        ASSERT_EQ(folds[fold].number, one.number);
+        EXPECT_EQ(folds[fold].iterations, one.iterations);
+        for (std::size_t k = 0; k < one.machines.size(); ++k)
+          EXPECT_EQ(folds[fold].machines[k].coefficients, one.machines[k].coefficients);
+      }
+    }
+  }
+}
+
 TEST(Retrainer, MachinesThatLoseNoRowStayAsTheyAre) {
   const TrainOptions options{.task = Svc{.cost = 2}, .kernel = Rbf{1}};
   const Prepared prepared =
