@@ -1,13 +1,20 @@
 #include "maxmargin/solver/smo/set_values.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace maxmargin {
 namespace {
 
-// Picking values out of many long rows takes about as long as computing simple ones.
-constexpr double gathering_cost = 3;  // nanoseconds
+// Picking values out of many long rows takes about as long as computing simple ones; short rows are
+// in a cache.
+constexpr double picking_cost = 3, near_picking_cost = 1;  // nanoseconds
+constexpr std::size_t near_row = 16384;                    // values
 constexpr std::size_t rows_per_task = 64;
+
+bool picking_pays(const Quadratic& K) {
+  return K.value_cost() >= (K.size() > near_row ? picking_cost : near_picking_cost);
+}
 
 }  // namespace
 
@@ -33,20 +40,32 @@ const SetKernel& SetValues::fill(const Active& active, const CoupledRows& coupli
 
 void SetValues::gather(const Active& active, std::span<const Index> points, SetKernel& values,
                        const RowCache& cache, const Threads& threads) {
-  const bool cheap = active.K->value_cost() < gathering_cost;
-  std::vector<Index> missing;
+  const bool picking = picking_pays(*active.K);
+  std::vector<Index> held, missing, missing_points;  // positions among the points
+  for (std::size_t p = 0; p < points.size(); ++p) {
+    const bool is_held = picking && cache.holds(points[p]);
+    (is_held ? held : missing).push_back(static_cast<Index>(p));
+    if (!is_held) missing_points.push_back(points[p]);
+  }
+  threads.split(held.size(), rows_per_task, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t k = begin; k < end; ++k)
+      cache.pick(points[held[k]], points, values.row(held[k]));
+  });
+  if (missing.empty()) return;
+  SetKernel& computed = held.empty() ? values : between_missing_;
+  if (!held.empty()) computed.resize(missing.size());
+  std::vector<Index> all(missing.size());
+  std::iota(all.begin(), all.end(), Index{0});
   std::vector<float*> out;
-  std::vector<char> computed(points.size(), false);
-  for (std::size_t p = 0; p < points.size(); ++p)
-    if (cheap || !cache.holds(points[p])) {
-      missing.push_back(static_cast<Index>(p));
-      out.push_back(values.row(p));
-      computed[p] = true;
+  for (const Index k : all) out.push_back(computed.row(k));
+  active.K->among(missing_points, all, out, threads);
+  if (held.empty()) return;
+  threads.split(missing.size(), rows_per_task, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t k = begin; k < end; ++k) {
+      float* row = values.row(missing[k]);
+      for (std::size_t i = 0; i < missing.size(); ++i) row[missing[i]] = computed.row(k)[i];
+      for (const Index p : held) row[p] = values.row(p)[missing[k]];
     }
-  if (!missing.empty()) active.K->among(points, missing, out, threads);
-  threads.split(points.size(), rows_per_task, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t p = begin; p < end; ++p)
-      if (!computed[p]) cache.pick(points[p], points, values.row(p));
   });
 }
 

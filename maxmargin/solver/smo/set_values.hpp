@@ -26,7 +26,7 @@ class SetValues {
   void add(const CoupledRows& coupling, const Active& active, std::span<const Index> set,
            const Threads& threads);
 
-  SetKernel over_variables_, over_points_;
+  SetKernel over_variables_, over_points_, between_missing_;
 };
 
 }  // namespace maxmargin
