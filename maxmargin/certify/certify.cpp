@@ -45,8 +45,7 @@ Known known_at(const DualQp& qp, std::vector<double> a, const Known& known,
   for (std::size_t p = 0; p < change.size(); ++p) change[p] -= before[p];
   qp.K->multiply(change, f, Precision::fast, threads);
   for (std::size_t p = 0; p < f.size(); ++p) f[p] += known.f[p];
-  return {std::move(a), std::move(f), std::hypot(known.rounding, rounding_of(qp, change).f),
-          known.lambda};
+  return {std::move(a), std::move(f), std::hypot(known.rounding, rounding_of(qp, change).f)};
 }
 
 Certified certify(const DualQp& qp, Solution solution, Precision precision,

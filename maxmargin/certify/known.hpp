@@ -7,9 +7,10 @@ namespace maxmargin {
 /// Variables at which f is known, from products as good as those of a certificate.
 struct Known {
   std::vector<double> a;
-  std::vector<double> f;            ///< K s a at the points
-  double rounding = 0;              ///< expected error of f
-  std::vector<double> lambda = {};  ///< multipliers that are about those that fit, or none
+  std::vector<double> f;  ///< K s a at the points
+  double rounding = 0;    ///< expected error of f
+  /// About the multipliers that fit, where this is thought to be a solution; else none.
+  std::vector<double> lambda = {};
 };
 
 /// f at `a` by the product of the difference from `known`.

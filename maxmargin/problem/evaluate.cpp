@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "maxmargin/problem/multipliers.hpp"
@@ -63,45 +64,68 @@ double smooth_multiplier(const std::vector<Block>& blocks, std::span<const doubl
   return low + (high - low) / 2;
 }
 
+/// Events on one side of a place, the nearest first; those that nobody asks for are never sorted.
+class NearestFirst {
+ public:
+  NearestFirst(std::vector<Event> events, bool falls) : events_(std::move(events)), falls_(falls) {}
+
+  bool empty() const { return next_ == events_.size(); }
+  const Event& front() {
+    if (next_ == sorted_) sort_more();
+    return events_[next_];
+  }
+  Event take() {
+    const Event event = front();
+    ++next_;
+    return event;
+  }
+
+ private:
+  void sort_more() {
+    constexpr std::size_t first = 64, growth = 8;
+    const auto by_place = [&](const Event& x, const Event& y) {
+      return falls_ ? x.at > y.at : x.at < y.at;
+    };
+    const auto begin = events_.begin() + static_cast<std::ptrdiff_t>(sorted_);
+    sorted_ = std::min(events_.size(), std::max(first, growth * sorted_));
+    const auto end = events_.begin() + static_cast<std::ptrdiff_t>(sorted_);
+    if (end != events_.end()) std::nth_element(begin, end, events_.end(), by_place);
+    std::sort(begin, end, by_place);
+  }
+
+  std::vector<Event> events_;
+  bool falls_;
+  std::size_t next_ = 0, sorted_ = 0;
+};
+
 /// The same where the derivative only jumps: events are taken in their order from a guess on, which
 /// is mostly near, so that most of them need not be sorted. `derivative` is that far to the left,
 /// and `size` that of the numbers it came from.
-double multiplier_near(double guess, std::span<const Event> events, double derivative,
+double multiplier_near(double guess, const std::vector<Event>& events, double derivative,
                        double size) {
   if (events.empty()) return 0;
-  const auto rises = [](const Event& x, const Event& y) { return x.at < y.at; };
-  const auto falls = [](const Event& x, const Event& y) { return x.at > y.at; };
-  std::vector<Event> left, right;
-  left.reserve(events.size());
-  right.reserve(events.size());
+  std::vector<Event> below, above;
+  below.reserve(events.size());
+  above.reserve(events.size());
   for (const Event& event : events) {
-    (event.at < guess ? left : right).push_back(event);
     if (event.at < guess) derivative += event.jump;
+    (event.at < guess ? below : above).push_back(event);
   }
-  std::make_heap(left.begin(), left.end(), rises);
-  std::make_heap(right.begin(), right.end(), falls);
-  const auto between = [](const std::vector<Event>& one, const std::vector<Event>& other) {
-    if (one.empty() || other.empty()) return (one.empty() ? other : one).front().at;
-    return (one.front().at + other.front().at) / 2;
-  };
+  NearestFirst left(std::move(below), true), right(std::move(above), false);
   // The zero is where the derivative passes from the left events to the right ones.
-  while (derivative > 0 && !is_flat(derivative, size) && !left.empty()) {
-    derivative -= left.front().jump;
-    right.push_back(left.front());
-    std::push_heap(right.begin(), right.end(), falls);
-    std::pop_heap(left.begin(), left.end(), rises);
-    left.pop_back();
-    if (derivative < 0 && !is_flat(derivative, size)) return right.front().at;
+  const bool to_the_left = derivative > 0;
+  NearestFirst& ahead = to_the_left ? left : right;
+  NearestFirst& behind = to_the_left ? right : left;
+  std::optional<double> last;  // the event nearest behind
+  while (!is_flat(derivative, size) && !ahead.empty()) {
+    const Event event = ahead.take();
+    derivative += to_the_left ? -event.jump : event.jump;
+    last = event.at;
+    if (!is_flat(derivative, size) && (derivative > 0) != to_the_left) return event.at;
   }
-  while (derivative < 0 && !is_flat(derivative, size) && !right.empty()) {
-    derivative += right.front().jump;
-    left.push_back(right.front());
-    std::push_heap(left.begin(), left.end(), rises);
-    std::pop_heap(right.begin(), right.end(), falls);
-    right.pop_back();
-    if (derivative > 0 && !is_flat(derivative, size)) return left.front().at;
-  }
-  return between(left, right);
+  if (!last && !behind.empty()) last = behind.front().at;
+  if (ahead.empty()) return *last;
+  return last ? (*last + ahead.front().at) / 2 : ahead.front().at;
 }
 
 /// The lambda of one row that minimises lambda d + sum phi*(-(rest + weight lambda)): the middle of

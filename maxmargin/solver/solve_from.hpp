@@ -10,8 +10,8 @@ namespace maxmargin {
 enum class Judged { apart, by_solver };
 
 /// solve() from a feasible point where f is known, for solvers that can start from one. Where the
-/// solution is near, the certificate comes at the cost of the difference; where the point is the
-/// solution, nothing else is done. The result has f.
+/// solution is near, the certificate comes at the cost of the difference; where the point is
+/// thought to be a solution and is, nothing else is done. The result has f.
 Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
                      const Threads& threads, const Observer& observer = {},
                      Judged judged = Judged::apart);

@@ -106,7 +106,7 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
   Certified best;
   std::size_t iterations = 0;
   double certifying = 0;
-  if (start != nullptr) {
+  if (start != nullptr && !start->lambda.empty()) {
     Solution solution;
     solution.a = start->a;
     solution.lambda = start->lambda;

@@ -212,17 +212,20 @@ OutOfFold judge_out_of_fold(const Prepared& prepared, const Folds& folds,
   for (int fold = 0; fold < folds.count; ++fold) left_out.push_back(folds.rows_of(fold));
   TrainOptions limited = options;
   limited.certified = false;  // predictions are all that is told
-  const bool retrains =
-      retrainer == nullptr && Retrainer::takes(prepared, options, left_out.size());
+  std::optional<Retrainable> can;
+  if (retrainer == nullptr) can = retrainable(prepared, options, left_out.size(), threads);
+  const bool retrains = can.has_value();
   const bool is_single = prepared.problems.list.size() == 1;
   const auto together = HeldOut::takes(prepared) ? summed_up : put_together;
   std::vector<Retrained> at_once;
   if (retrains && !is_single)
-    at_once = retrain_each(prepared, left_out, limited, threads, in_steps(observer, 0, 1, clock));
+    at_once = retrain_each(prepared, *std::move(can), left_out, limited, threads,
+                           in_steps(observer, 0, 1, clock));
   const int before = retrains && is_single ? 1 : 0, steps = folds.count + before;
   std::optional<Retrainer> own;
   if (before > 0)
-    retrainer = &own.emplace(prepared, limited, threads, in_steps(observer, 0, steps, clock));
+    retrainer = &own.emplace(prepared, *std::move(can), limited, threads,
+                             in_steps(observer, 0, steps, clock));
   if (retrainer != nullptr && is_cancelled(retrainer->whole())) result.ended = Ended::cancelled;
   for (int fold = 0; fold < folds.count && result.ended != Ended::cancelled; ++fold) {
     const std::vector<bool>& rows = left_out[static_cast<std::size_t>(fold)];

@@ -103,13 +103,12 @@ class Trainer {
 
   /// Trains the machines of all rows, from which those of folds start.
   void expect_folds(std::size_t count) {
-    if (!retrainer_ && Retrainer::takes(prepared_, options_, count))
-      retrainer_.emplace(prepared_, options_, run_.threads, Observer{});
-  }
-  /// Whether the folds of all of several machines can be trained at once.
-  bool takes_folds_at_once(std::size_t count) const {
-    return !needs_folds() && prepared_.problems.list.size() > 1 &&
-           Retrainer::takes(prepared_, options_, count);
+    std::optional<Retrainable> can = retrainable(prepared_, options_, count, run_.threads);
+    // Of several machines all folds are trained at once, where nothing else is.
+    if (can && prepared_.problems.list.size() > 1 && !needs_folds())
+      at_once_ = std::move(can);
+    else if (can)
+      retrainer_.emplace(prepared_, *std::move(can), options_, run_.threads, Observer{});
   }
 
   /// All of svm_cross_validation; the result has the order of `rows`.
@@ -121,12 +120,12 @@ class Trainer {
             ? stratified_folds(rows_of(classes_of_rows(rows), rows), folds, run_.random)
             : shuffled_folds(std::move(all), folds, run_.random);
     std::vector<double> of_row(y_.size(), 0.0);
-    if (from == nullptr && takes_folds_at_once(parts.count())) {
+    if (at_once_) {
       std::vector<std::vector<bool>> left_out;
       for (std::size_t fold = 0; fold < parts.count(); ++fold)
         left_out.push_back(all_but(parts.rest(fold)));
       std::vector<Retrained> machines =
-          retrain_each(prepared_, left_out, options_, run_.threads, {});
+          retrain_each(prepared_, *std::move(at_once_), left_out, options_, run_.threads, {});
       for (std::size_t fold = 0; fold < parts.count(); ++fold)
         predict(fitted(std::move(machines[fold]), parts.rest(fold), 0), parts.held_out(fold),
                 of_row);
@@ -486,6 +485,7 @@ class Trainer {
   TrainOptions options_;
   Prepared prepared_;
   std::optional<Retrainer> retrainer_;
+  std::optional<Retrainable> at_once_;
   std::vector<std::uint64_t> serial_;
   bool noise_wanted_ = true;
 };
@@ -531,8 +531,7 @@ std::vector<double> libsvm_cross_validation(Dataset data, const LibsvmParameters
   }
   Trainer trainer(std::move(data), parameters, run);
   trainer.forget_noise();
-  if (!trainer.takes_folds_at_once(count))
-    trainer.expect_folds(trainer.needs_folds() ? std::max(count, probability_folds) : count);
+  trainer.expect_folds(trainer.needs_folds() ? std::max(count, probability_folds) : count);
   return trainer.cross_validate(rows, count);
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "maxmargin/linalg/accumulate.hpp"
 #include "maxmargin/solver/smo/set_solver.hpp"
 
 namespace maxmargin {
@@ -84,19 +85,36 @@ NearPart::NearPart(const DualQp& whole, const Certified& solved, const Threads& 
   std::ranges::sort(variables_, [&](Index x, Index y) {
     return whole.row[x] != whole.row[y] ? whole.row[x] < whole.row[y] : x < y;
   });
+  place_.assign(whole.size(), none);
+  for (std::size_t k = 0; k < variables_.size(); ++k) place_[variables_[k]] = static_cast<Index>(k);
   K_ = kernel_over(whole, variables_, threads);
 }
 
-NearPart::Solved NearPart::solve(const DualQp& qp, const Known& start, double kkt,
-                                 const Threads& threads) const {
-  Active whole(qp, sort_rows(qp), start.a);
-  whole.f = start.f;
+NearPart::Solved NearPart::solve(const DualQp& qp, std::vector<double> start, const Known& known,
+                                 double kkt, const Threads& threads) const {
+  // What has changed so far, where kernel values of it are at hand.
+  std::vector<const float*> rows;
+  std::vector<double> change;
+  for (std::size_t v = 0; v < qp.size(); ++v) {
+    if (start[v] == known.a[v]) continue;
+    if (place_[v] == none) {
+      const Known there = known_at(qp, start, known, threads);
+      return solve(qp, std::move(start), {there.a, there.f, there.rounding, known.lambda}, kkt,
+                   threads);
+    }
+    rows.push_back(K_.row(place_[v]));
+    change.push_back(qp.block[v].sign * (start[v] - known.a[v]));
+  }
+  Active whole(qp, sort_rows(qp), start);
+  whole.f = known.f;
   Active part(whole, variables_);
+  add_scaled_rows(rows, change, part.size(), part.f.data());
   const std::size_t steps = SetSolver().solve(part, K_, kkt, threads);
-  std::vector<double> a = start.a;
   for (std::size_t k = 0; k < variables_.size(); ++k)
-    a[variables_[k]] = qp.block[variables_[k]].sign * part.beta[k];
-  return {known_at(qp, std::move(a), start, threads), steps};
+    start[variables_[k]] = qp.block[variables_[k]].sign * part.beta[k];
+  Solved solved{known_at(qp, std::move(start), known, threads), steps};
+  solved.at.lambda = known.lambda;
+  return solved;
 }
 
 }  // namespace maxmargin

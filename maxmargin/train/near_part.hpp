@@ -26,12 +26,17 @@ class NearPart {
     std::size_t steps = 0;
   };
   /// `qp` is the problem with other bounds and sums, `start` a feasible point of it: a better one,
-  /// where the violation among the variables of the part is at most `kkt`.
-  Solved solve(const DualQp& qp, const Known& start, double kkt, const Threads& threads) const;
+  /// where the violation among the variables of the part is at most `kkt`. `known`: another point,
+  /// such as the solution that the part was made of.
+  Solved solve(const DualQp& qp, std::vector<double> start, const Known& known, double kkt,
+               const Threads& threads) const;
 
  private:
+  static constexpr Index none = 0xffffffffu;
+
   std::vector<Index> variables_;
-  SetKernel K_;  ///< over these
+  std::vector<Index> place_;  ///< of each variable of the whole among these, or none
+  SetKernel K_;               ///< over these
 };
 
 /// The derivative of the objective and the rows' prices by each variable, at a solution.

@@ -21,7 +21,7 @@ Formulated formulated(const Prepared& prepared, const Subproblem& problem, const
 /// let them, made feasible with the least change. Those leave their bounds that stood there for the
 /// least reason: a little of each of all would take a solver a visit to every one of them. Nothing
 /// where there is no such point.
-std::optional<Known> start_near(const DualQp& qp, const Certified& with, const Threads& threads) {
+std::optional<std::vector<double>> start_near(const DualQp& qp, const Certified& with) {
   std::vector<double> a = with.solution.a;
   if (a.size() != qp.size() || with.f.size() != qp.K->size()) return std::nullopt;
   for (std::size_t v = 0; v < a.size(); ++v)
@@ -33,10 +33,7 @@ std::optional<Known> start_near(const DualQp& qp, const Certified& with, const T
     for (const double each : slope) steepest = std::max(steepest, std::abs(each));
     feasible = gently_feasible(qp, a, slope, 1e-4 * steepest, steepest);
   }
-  if (!feasible) feasible = nearest_feasible(qp, a);
-  if (!feasible) return std::nullopt;
-  const Known known{with.solution.a, with.f, with.certificate.rounding, with.solution.lambda};
-  return known_at(qp, std::move(*feasible), known, threads);
+  return feasible ? feasible : nearest_feasible(qp, a);
 }
 
 /// The numbers of machines that are left among all.
@@ -85,9 +82,11 @@ void sum_up(Retrained& retrained) {
 }
 
 /// The problem of a machine of all rows, whose kernel rows are kept within some bytes.
-Formulated keeping_rows(const Prepared& prepared, std::size_t number, const Kernel& kernel,
-                        std::size_t bytes, const Threads& threads) {
-  Formulated all = formulated(prepared, prepared.problems.list[number], kernel, threads);
+Formulated keeping_rows(const Prepared& prepared, std::size_t number, Retrainable& can,
+                        const Kernel& kernel, std::size_t bytes, const Threads& threads) {
+  Formulated all = number == 0
+                       ? std::move(can.first)
+                       : formulated(prepared, prepared.problems.list[number], kernel, threads);
   all.qp.K = keep_rows(std::move(all.qp.K), bytes);
   return all;
 }
@@ -101,12 +100,18 @@ TrainedMachine retrained(const Formulated& all, const NearPart& part, const Subp
   const DualQp& qp = rest.qp;
   const Solver solver = with_settings(options.settings ? *options.settings : Solver(Smo{}), qp,
                                       audience.rest_of(options.stop), memory);
-  std::optional<Known> start = start_near(qp, from, threads);
+  std::optional<Known> start;
   std::size_t steps = 0;
-  if (start && part.pays()) {
-    NearPart::Solved near = part.solve(qp, *start, near_share * options.stop.kkt, threads);
-    start = std::move(near.at);
-    steps = near.steps;
+  if (auto feasible = start_near(qp, from)) {
+    const Known known{from.solution.a, from.f, from.certificate.rounding, from.solution.lambda};
+    if (part.pays()) {
+      NearPart::Solved near =
+          part.solve(qp, *std::move(feasible), known, near_share * options.stop.kkt, threads);
+      start = std::move(near.at);
+      steps = near.steps;
+    } else {
+      start = known_at(qp, *std::move(feasible), known, threads);
+    }
   }
 
   TrainedMachine result;
@@ -143,22 +148,27 @@ Retrained train_afresh(const Prepared& prepared, const std::vector<bool>& left_o
   return result;
 }
 
-bool Retrainer::takes(const Prepared& prepared, const TrainOptions& options, std::size_t folds) {
+std::optional<Retrainable> retrainable(const Prepared& prepared, const TrainOptions& options,
+                                       std::size_t folds, const Threads& threads) {
   constexpr std::size_t least_folds = 3;
   if (folds < least_folds || options.approximate || prepared.problems.list.empty() ||
       prepared.examples.functions.count() > 0)
-    return false;
+    return std::nullopt;
   const Subproblem& first = prepared.problems.list.front();
   const auto is_infinite = [](const Example& example) { return std::isinf(example.cost); };
-  if (std::ranges::any_of(first.examples, is_infinite)) return false;
-  if (options.settings) return std::holds_alternative<Smo>(*options.settings);
-  if (options.solver != "auto") return options.solver == Smo::name;
-  const Formulated whole = formulated(prepared, first, options.kernel, Threads(1));
-  return std::holds_alternative<Smo>(
-      chosen_solver(whole.qp, options.stop, options, memory_for(options)).solver);
+  if (std::ranges::any_of(first.examples, is_infinite)) return std::nullopt;
+  Retrainable result{formulated(prepared, first, options.kernel, threads)};
+  const bool is_smo =
+      options.settings ? std::holds_alternative<Smo>(*options.settings)
+      : options.solver != "auto"
+          ? options.solver == Smo::name
+          : std::holds_alternative<Smo>(
+                chosen_solver(result.first.qp, options.stop, options, memory_for(options)).solver);
+  if (!is_smo) return std::nullopt;
+  return result;
 }
 
-std::vector<Retrained> retrain_each(const Prepared& prepared,
+std::vector<Retrained> retrain_each(const Prepared& prepared, Retrainable can,
                                     std::span<const std::vector<bool>> left_out,
                                     const TrainOptions& options, const Threads& threads,
                                     const Observer& observer) {
@@ -171,7 +181,7 @@ std::vector<Retrained> retrain_each(const Prepared& prepared,
       [&](std::size_t k, std::size_t memory, const Threads& crew) {
         const Subproblem& problem = prepared.problems.list[k];
         const std::size_t kept = memory / 4, beside = memory - kept;
-        const Formulated all = keeping_rows(prepared, k, options.kernel, kept, crew);
+        const Formulated all = keeping_rows(prepared, k, can, options.kernel, kept, crew);
         const TrainedMachine whole =
             train_one(prepared.examples, all, options, beside, k * steps, audience, crew);
         const NearPart part(all.qp, whole.certified, crew);
@@ -196,8 +206,8 @@ std::vector<Retrained> retrain_each(const Prepared& prepared,
   return results;
 }
 
-Retrainer::Retrainer(const Prepared& prepared, const TrainOptions& options, const Threads& threads,
-                     const Observer& observer)
+Retrainer::Retrainer(const Prepared& prepared, Retrainable can, const TrainOptions& options,
+                     const Threads& threads, const Observer& observer)
     : prepared_(prepared),
       all_(prepared.problems.list.size()),
       whole_(prepared.problems.list.size()),
@@ -212,7 +222,7 @@ Retrainer::Retrainer(const Prepared& prepared, const TrainOptions& options, cons
                          static_cast<double>(prepared.problems.list[k].examples.size()) / examples;
                      const auto kept =
                          static_cast<std::size_t>(share * static_cast<double>(kept_part(options)));
-                     all_[k] = keeping_rows(prepared, k, options.kernel, kept, crew);
+                     all_[k] = keeping_rows(prepared, k, can, options.kernel, kept, crew);
                      whole_[k] = train_one(prepared.examples, all_[k], options,
                                            memory_beside_kept(memory, options, crew, threads), k,
                                            audience, crew);

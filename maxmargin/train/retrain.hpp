@@ -19,6 +19,16 @@ Retrained train_afresh(const Prepared& prepared, const std::vector<bool>& left_o
                        const TrainOptions& options, const Threads& threads,
                        const Observer& observer);
 
+/// A data set whose machines can be trained again without some rows, with what is known of them.
+struct Retrainable {
+  Formulated first;  ///< the problem of the first machine
+};
+/// The solver must be one that starts from given variables and lets those be that are closed, and
+/// no cost may be infinite. Otherwise machines of fewer rows are trained afresh. So they are where
+/// `folds` are so few that a start from all rows is no help.
+std::optional<Retrainable> retrainable(const Prepared& prepared, const TrainOptions& options,
+                                       std::size_t folds, const Threads& threads);
+
 /// Trains the machines of a data set again and again without some of its rows, those of a fold. All
 /// of them share one kernel matrix over all rows, and rows of it that are expensive are computed
 /// once. Each starts from the variables of the machine of
@@ -26,14 +36,9 @@ Retrained train_afresh(const Prepared& prepared, const std::vector<bool>& left_o
 /// contributed; it is solved as well as a machine trained afresh.
 class Retrainer {
  public:
-  /// Whether it can: the solver must be one that starts from given variables and lets those be that
-  /// are closed, and no cost may be infinite. Otherwise machines of fewer rows are trained afresh.
-  /// So they are where `folds` are so few that a start from all rows is no help.
-  static bool takes(const Prepared& prepared, const TrainOptions& options, std::size_t folds);
-
   /// Trains the machines of all rows. Keeps a reference to `prepared`.
-  Retrainer(const Prepared& prepared, const TrainOptions& options, const Threads& threads,
-            const Observer& observer);
+  Retrainer(const Prepared& prepared, Retrainable can, const TrainOptions& options,
+            const Threads& threads, const Observer& observer);
 
   /// Without the rows that have `left_out[row]`, by these options, which may differ in limits.
   /// Starts from the machines of `from`, trained without fewer rows, in the place of those of all.
@@ -55,9 +60,8 @@ class Retrainer {
 };
 
 /// Retrainer::without for each of `left_out`, machine by machine: what one of them needs for all of
-/// its folds is forgotten before the next has its turn, variables and f included. For what
-/// Retrainer takes.
-std::vector<Retrained> retrain_each(const Prepared& prepared,
+/// its folds is forgotten before the next has its turn, variables and f included.
+std::vector<Retrained> retrain_each(const Prepared& prepared, Retrainable can,
                                     std::span<const std::vector<bool>> left_out,
                                     const TrainOptions& options, const Threads& threads,
                                     const Observer& observer);

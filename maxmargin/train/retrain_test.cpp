@@ -61,6 +61,14 @@ std::vector<bool> every(std::size_t rows, std::size_t step, std::size_t first) {
   return chosen;
 }
 
+Retrainable can(const Prepared& prepared, const TrainOptions& options) {
+  return retrainable(prepared, options, 5, Threads(1)).value();
+}
+Retrainer retrainer_of(const Prepared& prepared, const TrainOptions& options,
+                       const Threads& threads) {
+  return Retrainer(prepared, can(prepared, options), options, threads, {});
+}
+
 /// The same machines, certified the same, with coefficients of the same rows.
 void expect_same(const Retrained& near, const Retrained& afresh, const std::vector<bool>& left_out,
                  const Stop& stop) {
@@ -93,8 +101,8 @@ TEST(Retrainer, FindsTheMachinesThatTrainingAfreshFinds) {
     const Threads threads(2);
     const std::size_t rows = each.data.rows();
     const Prepared prepared = prepare(std::move(each.data), each.options, threads);
-    ASSERT_TRUE(Retrainer::takes(prepared, each.options, 5));
-    const Retrainer retrainer(prepared, each.options, threads, {});
+    ASSERT_TRUE(retrainable(prepared, each.options, 5, threads));
+    const Retrainer retrainer = retrainer_of(prepared, each.options, threads);
     const auto afresh = [&](const std::vector<bool>& left_out) {
       return train_afresh(prepared, left_out, each.options, threads, {});
     };
@@ -116,7 +124,7 @@ void expect_known(std::vector<Case> list, double tolerance) {
     const Dataset data = made::copy_of(each.data);
     const Prepared prepared = prepare(std::move(each.data), each.options, threads);
     if (prepared.problems.list.size() > 1) continue;
-    const Retrainer retrainer(prepared, each.options, threads, {});
+    const Retrainer retrainer = retrainer_of(prepared, each.options, threads);
     const Retrained rest = retrainer.without(every(data.rows(), 4, 2), each.options, threads, {});
     const Model model =
         put_together(prepared, rest.problems, each.options, rest.machines, threads).model;
@@ -146,7 +154,7 @@ TEST(Retrainer, AnswersWithTheSameBitsForAnyNumberOfThreads) {
     const Prepared prepared = prepare(std::move(each.data), each.options, Threads(1));
     for (const int count : {1, 3}) {
       const Threads threads(count);
-      const Retrainer retrainer(prepared, each.options, threads, {});
+      const Retrainer retrainer = retrainer_of(prepared, each.options, threads);
       const Retrained rest = retrainer.without(left_out, each.options, threads, {});
       std::vector<std::vector<double>> f;
       for (const TrainedMachine& machine : rest.machines) f.push_back(machine.certified.f);
@@ -163,10 +171,10 @@ TEST(Retrainer, TrainsTheFoldsOfOneMachineAfterAnotherToTheSameBits) {
     for (std::size_t fold = 0; fold < 3; ++fold)
       left_out.push_back(every(each.data.rows(), 3, fold));
     const Prepared prepared = prepare(std::move(each.data), each.options, Threads(1));
-    const Retrainer retrainer(prepared, each.options, Threads(1), {});
+    const Retrainer retrainer = retrainer_of(prepared, each.options, Threads(1));
     for (const int count : {1, 3}) {
-      const std::vector<Retrained> folds =
-          retrain_each(prepared, left_out, each.options, Threads(count), {});
+      const std::vector<Retrained> folds = retrain_each(prepared, can(prepared, each.options),
+                                                        left_out, each.options, Threads(count), {});
       ASSERT_EQ(folds.size(), left_out.size());
       for (std::size_t fold = 0; fold < folds.size(); ++fold) {
         const Retrained one = retrainer.without(left_out[fold], each.options, Threads(1), {});
@@ -183,7 +191,7 @@ TEST(Retrainer, MachinesThatLoseNoRowStayAsTheyAre) {
   const TrainOptions options{.task = Svc{.cost = 2}, .kernel = Rbf{1}};
   const Prepared prepared =
       prepare(made::classification(60, 3, Storage::sparse, 1, 3), options, Threads(1));
-  const Retrainer retrainer(prepared, options, Threads(1), {});
+  const Retrainer retrainer = retrainer_of(prepared, options, Threads(1));
   std::vector<bool> left_out(60, false);
   left_out[7] = true;
   const Retrained rest = retrainer.without(left_out, options, Threads(1), {});
@@ -199,7 +207,7 @@ TEST(Retrainer, LeavesToOthersWhatItCannotDo) {
   const auto takes = [](const TrainOptions& options, std::size_t folds) {
     const Prepared prepared =
         prepare(made::classification(30, 3, Storage::sparse, 1), options, Threads(1));
-    return Retrainer::takes(prepared, options, folds);
+    return retrainable(prepared, options, folds, Threads(1)).has_value();
   };
   EXPECT_TRUE(takes({.task = Svc{}, .kernel = Rbf{1}}, 5));
   EXPECT_FALSE(takes({.task = Svc{}, .kernel = Rbf{1}}, 2));

@@ -319,9 +319,10 @@ Trained train(Dataset data, const TrainOptions& options, const Threads& threads,
   const bool calibrated = options.probability_folds > 0;
   const Stopwatch clock;
   std::optional<Retrainer> retrainer;
-  if (calibrated &&
-      Retrainer::takes(prepared, options, static_cast<std::size_t>(options.probability_folds)))
-    retrainer.emplace(prepared, options, threads, observer);
+  if (calibrated)
+    if (auto can = retrainable(prepared, options,
+                               static_cast<std::size_t>(options.probability_folds), threads))
+      retrainer.emplace(prepared, *std::move(can), options, threads, observer);
   Trained trained =
       retrainer ? put_together(prepared, prepared.problems, options, retrainer->whole(), threads)
                 : put_together(prepared, prepared.problems, options,
