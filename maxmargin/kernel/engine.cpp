@@ -128,6 +128,9 @@ constexpr double float_limit = 2;
 // differences, where nothing cancels.
 constexpr double blocks_limit = 6;
 constexpr double differences_limit = 5;
+// Up to this mean of rows' sums of squares, times the sensitivity, inner products lose no more than
+// differences do.
+constexpr double products_limit = 0.25;
 // Longer sums of floats lose more: equal terms are all rounded to the same side.
 constexpr std::size_t longest_float_sum = 128;
 // Above this degree the error of a power grows beyond 1e-6.
@@ -276,13 +279,24 @@ std::unique_ptr<Engine> make_form_engine(const Form& form, const Rows& columns,
     if (auto engine = make_whole_engine(form, columns, extent, trust, packing, threads))
       return engine;
   if (packing.side == LeftSide::dense && summation.is_euclidean()) {
-    packing.used = centered_features(summation, columns, threads, own);
+    CenteredFeatures centered = centered_features(summation, columns, threads);
+    packing.used = std::move(centered.used);
+    own = centered.norm;
     packing.by_differences = std::holds_alternative<Decay>(form.map) &&
                              packing.used.count <= most_differences &&
                              float_trust(form, own, differences_limit) > 0;
     trust = float_trust(form, own, packing.by_differences ? differences_limit : float_limit);
-    if (packing.by_differences)
-      packing.stretch = std::sqrt(std::get<Decay>(form.map).rate * std::numbers::log2e);
+    if (packing.by_differences) {
+      const double rate = std::get<Decay>(form.map).rate;
+      packing.by_products = rate * centered.mean_norm <= products_limit;
+      packing.stretch = std::sqrt((packing.by_products ? 2 : 1) * rate * std::numbers::log2e);
+    }
+    if (packing.by_products) {
+      // Differences do not depend on a center, and inner products lose least by that which is near
+      // to most rows.
+      packing.used.center = std::move(centered.means);
+      trust = std::max(trust, centered.norm_about_means);
+    }
   }
   if (packing.side == LeftSide::listed && summation.is_product() &&
       groups_pay(columns, packing.used.count))

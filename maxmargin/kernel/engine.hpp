@@ -38,8 +38,8 @@ class Engine {
                           std::size_t count, std::span<std::uint8_t* const> out) const;
 
   /// y[c] += sum over r of coefficients[r] * K(left row which[r], column begin + c) for c < count,
-  /// in the order of the rows: float values or better, double sums. The values live in a cache
-  /// only.
+  /// in the order of the rows: values no worse than those of blocks, double sums. The values live
+  /// in a cache only.
   virtual void add_product(const Rows& left, std::span<const Index> which,
                            std::span<const double> coefficients, std::size_t begin,
                            std::size_t count, double* y) const;

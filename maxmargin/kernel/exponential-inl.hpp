@@ -21,16 +21,9 @@ struct HighLow {
   V high, low;
 };
 
-// 2^(whole + r) for a whole number and |r| <= 1/2; relative error below 2e-7. Below 2^-126: zero.
+// p 2^whole for a whole number; zero where that is below 2^-126.
 template <class D, class V>
-HWY_INLINE V scaled_power(D d, V whole, V r) {
-  V p = hn::Set(d, 0.00015345810970757157f);
-  p = hn::MulAdd(p, r, hn::Set(d, 0.0013399930903688073f));
-  p = hn::MulAdd(p, r, hn::Set(d, 0.009618489071726799f));
-  p = hn::MulAdd(p, r, hn::Set(d, 0.05550328642129898f));
-  p = hn::MulAdd(p, r, hn::Set(d, 0.24022646248340607f));
-  p = hn::MulAdd(p, r, hn::Set(d, 0.6931471824645996f));
-  p = hn::MulAdd(p, r, hn::Set(d, 1.0f));
+HWY_INLINE V scaled(D d, V whole, V p) {
   const auto normal = hn::Ge(whole, hn::Set(d, -126.0f));
 #if HWY_TARGET <= HWY_AVX3
   // One instruction for the four below.
@@ -43,6 +36,18 @@ HWY_INLINE V scaled_power(D d, V whole, V r) {
   return hn::IfThenElseZero(normal, hn::Mul(p, scale));
 }
 
+// 2^(whole + r) for a whole number and |r| <= 1/2; relative error below 2e-7. Below 2^-126: zero.
+template <class D, class V>
+HWY_INLINE V scaled_power(D d, V whole, V r) {
+  V p = hn::Set(d, 0.00015345810970757157f);
+  p = hn::MulAdd(p, r, hn::Set(d, 0.0013399930903688073f));
+  p = hn::MulAdd(p, r, hn::Set(d, 0.009618489071726799f));
+  p = hn::MulAdd(p, r, hn::Set(d, 0.05550328642129898f));
+  p = hn::MulAdd(p, r, hn::Set(d, 0.24022646248340607f));
+  p = hn::MulAdd(p, r, hn::Set(d, 0.6931471824645996f));
+  return scaled(d, whole, hn::MulAdd(p, r, hn::Set(d, 1.0f)));
+}
+
 // 2^(high + low) for high + low <= 0 or moderate.
 template <class D, class V>
 HWY_INLINE V power_of_two(D d, V high, V low) {
@@ -52,6 +57,13 @@ HWY_INLINE V power_of_two(D d, V high, V low) {
 
 template <class D, class V>
 HWY_INLINE V power_of_two(D d, V x) {
+#if HWY_TARGET <= HWY_AVX3
+  // What is above or below the nearest whole number, in one instruction.
+  if constexpr (sizeof(V) == 64) {
+    const V r{_mm512_reduce_ps(x.raw, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)};
+    return scaled_power(d, hn::Sub(x, r), r);
+  }
+#endif
   const V whole = hn::Round(x);
   return scaled_power(d, whole, hn::Sub(x, whole));
 }

@@ -175,6 +175,7 @@ class PanelEngine final : public Engine {
     const double wide = sizeof(Sum) == sizeof(double) ? 0.6 : 0.4;
     if (product_) return 0.1 + 0.006 * nonzeros;
     if (is_binary) return 0.2 + 0.012 * nonzeros;
+    if (is_fused() && packing_.by_products) return 0.22 + 0.012 * slots;
     if (in_quads) return 0.6 + 0.012 * nonzeros;
     if (in_pairs && is_dense()) return 0.6 + 0.015 * slots;
     if (in_pairs) return 0.6 + 0.022 * nonzeros;
@@ -411,7 +412,8 @@ class PanelEngine final : public Engine {
     }
   };
 
-  /// Distances of binary rows, or by differences, that decay: values need not be written to a tile.
+  /// Distances of binary rows, or of few features, that decay: values need not be written to a
+  /// tile.
   bool is_fused() const {
     if (slots_ == 0) return false;  // rows of zeros have no panels
     if (is_binary) return product_.has_value();
@@ -430,9 +432,9 @@ class PanelEngine final : public Engine {
                       sums);
       });
     } else if constexpr (std::is_same_v<T, float> && !by_blocks) {
-      const DenseRows dense{rows.whole, rows.base.data(), slots_};
+      const DecayRows dense(rows.whole, rows.base, slots_, coefficients, packing_.by_products);
       add_to_panels(begin, count, y, [&](std::size_t panel, double* sums) {
-        add_decay_product(packed_.data() + panel * panel_size_, dense, coefficients.data(), sums);
+        add_decay_product(packed_.data() + panel * panel_size_, dense, sums);
       });
     }
   }
@@ -444,7 +446,8 @@ class PanelEngine final : public Engine {
       std::vector<Index> which(std::min(half_rows, x.size() - first));
       std::iota(which.begin(), which.end(), static_cast<Index>(first));
       const Prepared rows = prepare(own, which);
-      const DenseRows dense{rows.whole, rows.base.data(), slots_};
+      const DecayRows dense(rows.whole, rows.base, slots_, x.subspan(first, which.size()),
+                            packing_.by_products);
       add_fused(rows, x.subspan(first, which.size()), first, which.size(), y + first);
       double row_sums[half_rows * lanes_of_sums] = {};
       const std::size_t behind = first + which.size();
@@ -452,8 +455,7 @@ class PanelEngine final : public Engine {
         double padded[width] = {};
         const std::size_t at = panel * width;
         std::copy_n(x.data() + at, std::min(width, x.size() - at), padded);
-        add_decay_products(packed_.data() + panel * panel_size_, dense, x.data() + first, padded,
-                           sums, row_sums);
+        add_decay_products(packed_.data() + panel * panel_size_, dense, padded, sums, row_sums);
       });
       for (std::size_t r = 0; r < which.size(); ++r)
         for (std::size_t k = 0; k < lanes_of_sums; ++k)

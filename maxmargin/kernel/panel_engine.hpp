@@ -21,7 +21,9 @@ struct Packing {
   double slack = 0;             ///< how far a value may be from a whole multiple
   double trusted_norm = 0;      ///< rows whose sum of squares is above it are evaluated in double
   bool by_differences = false;  ///< distances from differences; dense float rows only
-  double stretch = 1;           ///< of values by differences: a decay is then a power of two
+  bool by_products = false;     ///< besides, in sums over rows: from inner products
+  double stretch = 1;           ///< of values by differences: a decay is then a power of two, in
+                                ///< sums by products half a square is
   double deviation = 5e-8;      ///< expected relative error of a value
   double nonzeros = 0;          ///< of a row on average; not those stored as zeros
   UsedFeatures used;

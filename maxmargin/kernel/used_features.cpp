@@ -90,31 +90,44 @@ std::vector<Seen> seen_values(const Summation& summation, const Rows& rows,
   return seen;
 }
 
-/// The largest sum of squares of a row after centering.
-double centered_norm(const Summation& summation, const Rows& rows,
+/// Of the sums of squares of rows after centering.
+struct Norms {
+  double largest = 0, sum = 0;
+};
+
+Norms centered_norms(const Summation& summation, const Rows& rows,
                      const std::vector<double>& centers, const Threads& threads) {
   double origin = 0;  // of a row without non-zeros
   for (const double center : centers) origin += center * center;
-  std::vector<double> largest((rows.count + rows_a_look - 1) / rows_a_look, 0.0);
+  std::vector<Norms> parts((rows.count + rows_a_look - 1) / rows_a_look);
   threads.split(rows.count, rows_a_look, [&](std::size_t begin, std::size_t end) {
+    Norms part;
     for (std::size_t i = begin; i < end; ++i) {
       double norm = origin;
       rows.for_each(i, [&](Index feature, double raw) {
         const double value = summation.value(raw);
         norm += value * (value - 2 * centers[feature]);
       });
-      largest[begin / rows_a_look] = std::max(largest[begin / rows_a_look], norm);
+      part.largest = std::max(part.largest, norm);
+      part.sum += norm;
     }
+    parts[begin / rows_a_look] = part;
   });
-  return largest.empty() ? 0 : *std::max_element(largest.begin(), largest.end());
+  Norms all;
+  for (const Norms& part : parts) {
+    all.largest = std::max(all.largest, part.largest);
+    all.sum += part.sum;
+  }
+  return all;
 }
 
 }  // namespace
 
-UsedFeatures centered_features(const Summation& summation, const Rows& rows, const Threads& threads,
-                               double& norm) {
+CenteredFeatures centered_features(const Summation& summation, const Rows& rows,
+                                   const Threads& threads) {
   std::vector<Seen> seen = seen_values(summation, rows, threads);
-  UsedFeatures used;
+  CenteredFeatures result;
+  UsedFeatures& used = result.used;
   used.number.assign(rows.columns, UsedFeatures::unused);
   std::vector<double> means(rows.columns), middles(rows.columns);
   for (std::size_t j = 0; j < rows.columns; ++j) {
@@ -128,11 +141,14 @@ UsedFeatures centered_features(const Summation& summation, const Rows& rows, con
     middles[j] = constant ? each.low : (each.low + each.high) / 2;
     if (!constant) used.number[j] = static_cast<std::uint32_t>(used.count++);
   }
-  const double about_means = centered_norm(summation, rows, means, threads);
-  const double about_middles = centered_norm(summation, rows, middles, threads);
-  norm = std::min(about_means, about_middles);
-  used.center = about_means <= about_middles ? std::move(means) : std::move(middles);
-  return used;
+  const Norms about_means = centered_norms(summation, rows, means, threads);
+  const Norms about_middles = centered_norms(summation, rows, middles, threads);
+  result.norm = std::min(about_means.largest, about_middles.largest);
+  used.center = about_means.largest <= about_middles.largest ? means : std::move(middles);
+  result.means = std::move(means);
+  result.norm_about_means = about_means.largest;
+  result.mean_norm = about_means.sum / static_cast<double>(rows.count);
+  return result;
 }
 
 }  // namespace maxmargin

@@ -20,9 +20,14 @@ struct UsedFeatures {
 UsedFeatures used_features(const Rows& rows, const Threads& threads);
 
 /// Centered at the features' means, or in the middle between their extremes: whichever leaves the
-/// smaller largest sum of squares of a row, which is returned in `norm`. Features that have one
-/// value in all rows are left out.
-UsedFeatures centered_features(const Summation& summation, const Rows& rows, const Threads& threads,
-                               double& norm);
+/// smaller largest sum of squares of a row. Features that have one value in all rows are left out.
+struct CenteredFeatures {
+  UsedFeatures used;
+  double norm = 0;  ///< the largest sum of squares
+  std::vector<double> means;
+  double norm_about_means = 0, mean_norm = 0;  ///< the largest and the mean of those about means
+};
+CenteredFeatures centered_features(const Summation& summation, const Rows& rows,
+                                   const Threads& threads);
 
 }  // namespace maxmargin
