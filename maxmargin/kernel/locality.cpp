@@ -73,6 +73,14 @@ double near_share(const Form& form, const Rows& rows) {
   if (std::isinf(limit) || rows.count < 2 * small_group || rows.columns > most_features) return 1;
   constexpr std::size_t sample = 64;
   const std::size_t stride = rows.count / sample;
+  double longest = 0;
+  for (std::size_t k = 0; k < sample; ++k) {
+    double norm = 0;
+    rows.for_each(k * stride, [&](Index, double value) { norm += value * value; });
+    longest = std::max(longest, norm);
+  }
+  // No two of them are further from each other than twice the longest is from zero.
+  if (4 * longest < limit) return 1;
   std::size_t near = 0;
   std::vector<std::vector<double>> dense(sample, std::vector<double>(rows.columns, 0.0));
   for (std::size_t k = 0; k < sample; ++k)

@@ -102,7 +102,10 @@ Subproblems classification(const Dataset& data, const Classification& task) {
     problem.negative = negative;
     problem.loss = loss_of(task);
     problem.bias = bias_of(task);
-    std::size_t taken = 0, second = 0;  // classes, and where the last of them begins
+    std::size_t taken = 0, second = 0, size = 0;  // classes, and where the last of them begins
+    for (std::size_t k = 0; k < members.size(); ++k)
+      if (is_member(static_cast<int>(k)) != 0) size += members[k].size();
+    problem.examples.reserve(size);
     for (std::size_t k = 0; k < members.size(); ++k) {
       const double target = is_member(static_cast<int>(k));
       if (target == 0) continue;
@@ -267,6 +270,7 @@ Subproblems without(const Subproblems& problems, const std::vector<bool>& left_o
     rest.loss = problem.loss;
     rest.bias = problem.bias;
     bool has_positive = false, has_negative = false;
+    rest.examples.reserve(problem.examples.size());
     for (const Example& example : problem.examples) {
       if (left_out[example.row]) continue;
       rest.examples.push_back(example);
