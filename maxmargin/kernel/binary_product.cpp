@@ -6,6 +6,7 @@
 #if defined(__x86_64__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"  // of the header itself (GCC bug 105593)
+#include <hwy/targets.h>
 #include <immintrin.h>
 #pragma GCC diagnostic pop
 #endif
@@ -86,8 +87,7 @@ bool BinaryProduct::is_possible(double rate, std::size_t features) {
 
 bool BinaryProduct::pays() {
 #if defined(__x86_64__)
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  return (hwy::SupportedTargets() & HWY_AVX3) != 0;
 #else
   return false;
 #endif
