@@ -18,15 +18,29 @@ constexpr int most_halvings = 40;
 
 /// Minimises sum_v (a_v - from_v)^2 / (2 room_v) subject to A a = d and the bounds, by Newton's
 /// method on its dual: a(nu) = clip(from + room A'nu), and the dual's gradient is A a(nu) - d.
+/// Variables without room stay where they are.
 class Projection {
  public:
-  Projection(const DualQp& qp, std::span<const double> from, std::vector<double> room)
-      : qp_(qp), from_(from), room_(std::move(room)), rows_(qp.A.size()) {}
+  Projection(const DualQp& qp, std::span<const double> from, std::span<const double> room)
+      : qp_(qp), from_(from), room_(room), rows_(qp.A.size()), sum_(rows_), size_(rows_) {
+    for (std::size_t v = 0; v < qp.size(); ++v)
+      if (room[v] > 0) open_.push_back(static_cast<Index>(v));
+    for (std::size_t r = 0; r < rows_; ++r) {
+      sum_[r] = -qp.d[r];
+      size_[r] = std::abs(qp.d[r]);
+      for (std::size_t v = 0; v < qp.size(); ++v) {
+        if (room[v] > 0) continue;
+        sum_[r] += qp.A[r][v] * from[v];
+        size_[r] += std::abs(qp.A[r][v] * from[v]);
+      }
+    }
+  }
 
   std::optional<std::vector<double>> solve() {
+    if (!is_within_reach()) return std::nullopt;
     State now = at(std::vector<double>(rows_, 0.0));
     for (int step = 0; step < most_newton_steps; ++step) {
-      if (is_small(now, rounding)) return now.a;
+      if (is_small(now, rounding)) return all_of(now);
       const std::vector<double> direction = newton_direction(now);
       double slope = 0;
       for (std::size_t r = 0; r < rows_; ++r) slope += direction[r] * now.residual[r];
@@ -46,15 +60,39 @@ class Projection {
       if (!(next.value < now.value) && largest(next) >= largest(now)) break;
       now = std::move(next);
     }
-    if (is_small(now, rounding_at_the_end)) return now.a;
+    if (is_small(now, rounding_at_the_end)) return all_of(now);
     return std::nullopt;
   }
 
  private:
   struct State {
-    std::vector<double> nu, a, residual, size;
+    std::vector<double> nu, a, residual, size;  ///< a: of the open variables
     double value = 0;
   };
+
+  std::vector<double> all_of(const State& state) const {
+    std::vector<double> a(from_.begin(), from_.end());
+    for (std::size_t k = 0; k < open_.size(); ++k) a[open_[k]] = state.a[k];
+    return a;
+  }
+
+  /// Whether each row by itself can hold, wherever between their bounds the open variables stand.
+  bool is_within_reach() const {
+    for (std::size_t r = 0; r < rows_; ++r) {
+      double least = sum_[r], most = sum_[r], size = size_[r];
+      for (const Index v : open_) {
+        const double weight = qp_.A[r][v];
+        if (weight == 0) continue;
+        const double x = weight * qp_.block[v].lower, y = weight * qp_.block[v].upper;
+        least += std::min(x, y);
+        most += std::max(x, y);
+        size += std::max(std::abs(x), std::abs(y));
+      }
+      const double slack = rounding_at_the_end * size;
+      if (least > slack || most < -slack) return false;
+    }
+    return true;
+  }
 
   static std::vector<double> moved(std::vector<double> nu, const std::vector<double>& direction,
                                    double length) {
@@ -70,28 +108,22 @@ class Projection {
 
   State at(std::vector<double> nu) const {
     State state;
-    state.a.resize(qp_.size());
-    state.residual.assign(rows_, 0.0);
-    state.size.assign(rows_, 0.0);
-    for (std::size_t v = 0; v < qp_.size(); ++v) {
+    state.a.resize(open_.size());
+    state.residual = sum_;
+    state.size = size_;
+    for (std::size_t r = 0; r < rows_; ++r) state.value += nu[r] * sum_[r];
+    for (std::size_t k = 0; k < open_.size(); ++k) {
+      const Index v = open_[k];
       const Block& block = qp_.block[v];
       const double force = pull(nu, v);
-      const double to = room_[v] == 0
-                            ? from_[v]
-                            : std::clamp(from_[v] + room_[v] * force, block.lower, block.upper);
-      state.a[v] = to;
-      state.value += force * to;
-      if (room_[v] > 0) state.value -= (to - from_[v]) * (to - from_[v]) / (2 * room_[v]);
+      const double to = std::clamp(from_[v] + room_[v] * force, block.lower, block.upper);
+      state.a[k] = to;
+      state.value += force * to - (to - from_[v]) * (to - from_[v]) / (2 * room_[v]);
       for (std::size_t r = 0; r < rows_; ++r) {
         const double term = qp_.A[r][v] * to;
         state.residual[r] += term;
         state.size[r] += std::abs(term);
       }
-    }
-    for (std::size_t r = 0; r < rows_; ++r) {
-      state.value -= nu[r] * qp_.d[r];
-      state.residual[r] -= qp_.d[r];
-      state.size[r] += std::abs(qp_.d[r]);
     }
     state.nu = std::move(nu);
     return state;
@@ -111,13 +143,14 @@ class Projection {
   std::vector<double> newton_direction(const State& state) const {
     SmallMatrix curvature(rows_);
     std::vector<double> entries(rows_), whole(rows_, 0.0);
-    for (std::size_t v = 0; v < qp_.size(); ++v) {
+    for (std::size_t k = 0; k < open_.size(); ++k) {
+      const Index v = open_[k];
       for (std::size_t r = 0; r < rows_; ++r) {
         entries[r] = qp_.A[r][v];
         whole[r] += room_[v] * entries[r] * entries[r];
       }
       const Block& block = qp_.block[v];
-      if (state.a[v] > block.lower && state.a[v] < block.upper)
+      if (state.a[k] > block.lower && state.a[k] < block.upper)
         curvature.add_outer(entries, room_[v]);
     }
     // Where too many variables stand at a bound the curvature alone does not say how far to go.
@@ -130,8 +163,10 @@ class Projection {
 
   const DualQp& qp_;
   std::span<const double> from_;
-  std::vector<double> room_;
+  std::span<const double> room_;
   std::size_t rows_;
+  std::vector<Index> open_;         // variables with room
+  std::vector<double> sum_, size_;  // of the others' terms and -d, by row
 };
 
 }  // namespace
@@ -161,7 +196,7 @@ std::optional<std::vector<double>> nearest_feasible(const DualQp& qp, std::span<
         std::abs(slope[v]) <= steepest ? block.upper - block.lower : std::max(0.0, within);
     room[v] = std::isinf(width) ? std::max(1.0, std::abs(a[v])) : width;
   }
-  return Projection(qp, a, std::move(room)).solve();
+  return Projection(qp, a, room).solve();
 }
 
 std::optional<std::vector<double>> nearest_feasible(const DualQp& qp, std::span<const double> a) {
