@@ -12,7 +12,8 @@ constexpr std::size_t columns_per_task = 4096;
 
 std::size_t row_bytes(const Quadratic& K) {
   const std::size_t cell = K.codes() != nullptr ? 1 : sizeof(float);
-  return (K.size() * cell + 63) / 64 * 64;
+  constexpr std::size_t unit = RowCache::row_unit * sizeof(float);
+  return (K.size() * cell + unit - 1) / unit * unit;
 }
 
 /// The cells of a row that remain; `columns` increase, so that the row may be its own target.
@@ -144,7 +145,18 @@ void RowCache::compute(std::span<const Index> points, const Threads& threads) {
     K_->code_rows(points, 0, K_->size(), rows_as(static_cast<std::uint8_t*>(nullptr)), threads);
   else
     K_->rows(points, 0, K_->size(), rows_as(static_cast<float*>(nullptr)), threads);
+  const std::size_t cell = K_->codes() != nullptr ? 1 : sizeof(float);
+  for (std::byte* row : out) std::fill(row + K_->size() * cell, row + length_, std::byte{0});
   computed_ += points.size();
+}
+
+void RowCache::fetch(std::span<const Index> points, const Threads& threads) {
+  ++now_;
+  std::vector<Index> missing;
+  for (const Index point : points)
+    if (slot_of_[point] == none) missing.push_back(point);
+  if (missing.size() > capacity_ - point_of_.size() + free_.size()) return;
+  if (!missing.empty()) compute(missing, threads);
 }
 
 void RowCache::restrict_to(std::shared_ptr<const Quadratic> K, std::span<const Index> points,

@@ -37,7 +37,19 @@ class RowCache {
   /// out[i] = K(point, columns[i]) from a row that is held.
   void pick(Index point, std::span<const Index> columns, float* out) const;
 
+  /// Has rows of these points computed and held, if there is room for them without others going.
+  void fetch(std::span<const Index> points, const Threads& threads);
+  /// A row that is held here as floats, or null; behind its values zeros up to a multiple of
+  /// row_unit.
+  const float* floats(Index point) const {
+    if (K_->codes() != nullptr || slot_of_[point] == none) return nullptr;
+    return reinterpret_cast<const float*>(slot(slot_of_[point]));
+  }
+  static constexpr std::size_t row_unit = 32;  ///< floats
+
   std::size_t capacity() const { return capacity_; }
+  /// Rows that are held here.
+  std::size_t size() const { return point_of_.size() - free_.size(); }
   /// Whether so many new rows would push out others.
   bool lacks_room_for(std::size_t rows) const {
     return free_.size() + (capacity_ - point_of_.size()) < rows;
@@ -69,7 +81,7 @@ class RowCache {
   std::shared_ptr<const Quadratic> K_;
   std::size_t bytes_;
   std::size_t least_rows_;
-  std::size_t length_;  ///< bytes a row takes, a multiple of 64
+  std::size_t length_;  ///< bytes a row takes, a multiple of row_unit floats
   std::size_t capacity_;
   Buffer<std::byte> arena_;
   std::vector<std::uint32_t> slot_of_;  ///< of each point

@@ -63,6 +63,7 @@ HWY_INLINE Scan scan(InnerProblem& p, std::size_t begin, std::size_t end,
   const hn::Rebind<float, D> df;
   const std::size_t lanes = hn::Lanes(d);
   const V move = hn::Set(d, step), stride = hn::Set(d, static_cast<double>(chains * lanes));
+  const std::size_t shift = p.alike ? begin : 0;
   double* HWY_RESTRICT levels = p.level.data();
   const double* HWY_RESTRICT growth = p.growth.data();
   const double* HWY_RESTRICT fall = p.fall.data();
@@ -76,9 +77,9 @@ HWY_INLINE Scan scan(InnerProblem& p, std::size_t begin, std::size_t end,
   for (std::size_t k = begin; k < end; k += chains * lanes) {
     HWY_UNROLL(4)
     for (std::size_t c = 0; c < chains; ++c) {
-      const std::size_t here = k + c * lanes;
+      const std::size_t here = k + c * lanes, at_row = here - shift;
       const V difference =
-          hn::PromoteTo(d, hn::Sub(hn::Load(df, row_i + here), hn::Load(df, row_j + here)));
+          hn::PromoteTo(d, hn::Sub(hn::Load(df, row_i + at_row), hn::Load(df, row_j + at_row)));
       const V level = hn::NegMulAdd(move, difference, hn::Load(d, levels + here));
       hn::Store(level, d, levels + here);
       const V up = hn::Add(level, hn::Load(d, growth + here));
@@ -93,18 +94,20 @@ HWY_INLINE Scan scan(InnerProblem& p, std::size_t begin, std::size_t end,
   return {best_of(best, best_at), hn::GetLane(hn::MinOfLanes(d, lowest))};
 }
 
-/// The partner j in [begin, end) that, with i, promises the largest decrease (F_i - F_j)^2 /
-/// curvature. Fractions are compared by cross-multiplication, which spares the divisions.
+/// The partner j in [begin, end) that, with i, promises the largest decrease, the square of the
+/// violation by the curvature. Fractions are compared by cross-multiplication, which spares the
+/// divisions.
 HWY_INLINE std::size_t partner(const InnerProblem& p, std::size_t i, std::size_t begin,
                                std::size_t end) {
   const D d;
   const hn::Rebind<float, D> df;
   const std::size_t lanes = hn::Lanes(d);
-  const float* HWY_RESTRICT row = p.K + i * p.stride;
+  const std::size_t shift = p.alike ? begin : 0;
+  const float* HWY_RESTRICT row = p.row[i];
   const double* HWY_RESTRICT levels = p.level.data();
   const double* HWY_RESTRICT fall = p.fall.data();
   const double* HWY_RESTRICT diagonal = p.diagonal.data();
-  const V level_i = hn::Set(d, p.level[i]), diagonal_i = hn::Set(d, p.diagonal[i]);
+  const V level_i = hn::Set(d, p.level[i] + p.growth[i]), diagonal_i = hn::Set(d, p.diagonal[i]);
   const V least = hn::Set(d, least_curvature), two = hn::Set(d, 2.0), zero = hn::Zero(d);
   const V stride = hn::Set(d, static_cast<double>(chains * lanes));
   V best_top[chains], best_bottom[chains], best_at[chains], at[chains];
@@ -121,7 +124,7 @@ HWY_INLINE std::size_t partner(const InnerProblem& p, std::size_t i, std::size_t
       // What cannot fall stands at plus infinity: its difference is negative.
       const V down = hn::Add(hn::Load(d, levels + here), hn::Load(d, fall + here));
       const V b = hn::Max(hn::Sub(level_i, down), zero);
-      const V kernel = hn::PromoteTo(d, hn::Load(df, row + here));
+      const V kernel = hn::PromoteTo(d, hn::Load(df, row + here - shift));
       const V sum = hn::Add(diagonal_i, hn::Load(d, diagonal + here));
       const V bottom = hn::Max(hn::NegMulAdd(two, kernel, sum), least);
       const V top = hn::Mul(b, b);
@@ -138,12 +141,6 @@ HWY_INLINE std::size_t partner(const InnerProblem& p, std::size_t i, std::size_t
   return best_of(quotient, best_at).index;
 }
 
-/// Where beta stands now.
-HWY_INLINE void note_bounds(InnerProblem& p, std::size_t k) {
-  p.growth[k] = p.beta[k] < p.upper[k] ? 0 : -infinity;
-  p.fall[k] = p.beta[k] > p.lower[k] ? 0 : infinity;
-}
-
 /// The group that violates most.
 std::size_t scan_all(InnerProblem& p, const float* row_i, const float* row_j, double step,
                      std::vector<Scan>& groups) {
@@ -155,32 +152,44 @@ std::size_t scan_all(InnerProblem& p, const float* row_i, const float* row_j, do
   return worst;
 }
 
+/// The variable of a place that counts when it grows, or falls.
+InnerProblem::Variable& growing(InnerProblem& p, std::size_t k) {
+  auto& [first, second] = p.variable[k];
+  return first.beta < first.upper && first.own == p.growth[k] ? first : second;
+}
+InnerProblem::Variable& falling(InnerProblem& p, std::size_t k) {
+  auto& [first, second] = p.variable[k];
+  return first.beta > first.lower && first.own == p.fall[k] ? first : second;
+}
+
 InnerResult iterate(InnerProblem& p, double target, std::size_t most_steps) {
   InnerResult result;
-  for (std::size_t k = 0; k < p.stride; ++k) note_bounds(p, k);
+  for (std::size_t k = 0; k < p.places(); ++k) note_bounds(p, k);
   std::vector<Scan> groups(p.begin.size() - 1);
-  std::size_t group = scan_all(p, p.K, p.K, 0, groups);
+  const float* any = *std::ranges::find_if(p.row, [](const float* row) { return row != nullptr; });
+  std::size_t group = scan_all(p, any, any, 0, groups);
   while (true) {
     const Scan& now = groups[group];
     result.violation = now.violation();
     if (!(result.violation > target) || result.steps == most_steps) return result;
     const std::size_t i = now.highest.index;
     const std::size_t j = partner(p, i, p.begin[group], p.begin[group + 1]);
-    const float* row_i = p.K + i * p.stride;
-    const double bottom = std::max(
-        p.diagonal[i] + p.diagonal[j] - 2 * static_cast<double>(row_i[j]), least_curvature);
-    const double room_i = p.upper[i] - p.beta[i], room_j = p.beta[j] - p.lower[j];
-    const double wish = (p.level[i] - p.level[j]) / bottom;
-    const double step = std::min({wish, room_i, room_j});
-    if (p.beta[i] + step == p.beta[i] && p.beta[j] - step == p.beta[j]) return result;
+    const double kernel = static_cast<double>(p.row[i][p.alike ? j - p.begin[group] : j]);
+    const double bottom = std::max(p.diagonal[i] + p.diagonal[j] - 2 * kernel, least_curvature);
+    InnerProblem::Variable &grown = growing(p, i), &fallen = falling(p, j);
+    const double room_i = grown.upper - grown.beta, room_j = fallen.beta - fallen.lower;
+    const double by = p.level[i] + p.growth[i] - p.level[j] - p.fall[j];
+    const double step = std::min({by / bottom, room_i, room_j});
+    if (grown.beta + step == grown.beta && fallen.beta - step == fallen.beta) return result;
     // What reaches a bound lies on it exactly.
-    p.beta[i] = step == room_i ? p.upper[i] : p.beta[i] + step;
-    p.beta[j] = step == room_j ? p.lower[j] : p.beta[j] - step;
+    grown.beta = step == room_i ? grown.upper : grown.beta + step;
+    fallen.beta = step == room_j ? fallen.lower : fallen.beta - step;
     note_bounds(p, i);
     note_bounds(p, j);
     p.level[i] -= step * p.curvature[i];
     p.level[j] += step * p.curvature[j];
-    group = scan_all(p, row_i, p.K + j * p.stride, step, groups);
+    result.decrease += step * (by - step * bottom / 2);
+    group = scan_all(p, p.row[i], p.row[j], step, groups);
     ++result.steps;
   }
 }
@@ -198,13 +207,25 @@ void InnerProblem::reset(std::span<const std::size_t> group_sizes) {
   begin.assign(1, 0);
   for (const std::size_t size : group_sizes)
     begin.push_back(begin.back() + (size + padding - 1) / padding * padding);
-  stride = begin.back();
-  for (auto* values : {&level, &beta, &lower, &upper, &curvature, &diagonal, &growth, &fall})
-    values->assign(stride, 0.0);
+  row.assign(places(), nullptr);
+  variable.assign(places(), {});
+  for (auto* values : {&level, &curvature, &diagonal, &growth, &fall})
+    values->assign(places(), 0.0);
+}
+
+void note_bounds(InnerProblem& p, std::size_t k) {
+  double growth = -std::numeric_limits<double>::infinity(), fall = -growth;
+  if (p.row[k] != nullptr)
+    for (const InnerProblem::Variable& each : p.variable[k]) {
+      if (each.beta < each.upper) growth = std::max(growth, each.own);
+      if (each.beta > each.lower) fall = std::min(fall, each.own);
+    }
+  p.growth[k] = growth;
+  p.fall[k] = fall;
 }
 
 InnerResult solve_inner(InnerProblem& problem, double target, std::size_t most_steps) {
-  if (problem.stride == 0) return {};
+  if (std::ranges::all_of(problem.row, [](const float* row) { return row == nullptr; })) return {};
   return HWY_DYNAMIC_DISPATCH(iterate)(problem, target, most_steps);
 }
 

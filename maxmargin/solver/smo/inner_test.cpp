@@ -18,25 +18,25 @@ struct Made {
   /// Groups of these sizes; K holds Gaussians of random points.
   Made(Rng& rng, std::span<const std::size_t> sizes) {
     p.reset(sizes);
-    std::vector<double> x(p.stride * 3);
+    const std::size_t stride = p.places();
+    std::vector<double> x(stride * 3);
     for (double& value : x) value = rng.normal();
-    K.assign(p.stride * p.stride, 0.0f);
-    p.K = K.data();
+    K.assign(stride * stride, 0.0f);
     for (std::size_t g = 0; g < sizes.size(); ++g)
       for (std::size_t k = 0; k < sizes[g]; ++k) fill(p.begin[g] + k, x);
   }
 
   void fill(std::size_t i, const std::vector<double>& x) {
-    for (std::size_t j = 0; j < p.stride; ++j) {
+    for (std::size_t j = 0; j < p.places(); ++j) {
       double distance = 0;
       for (std::size_t k = 0; k < 3; ++k)
         distance += (x[i * 3 + k] - x[j * 3 + k]) * (x[i * 3 + k] - x[j * 3 + k]);
-      K[i * p.stride + j] = static_cast<float>(std::exp(-distance));
+      K[i * p.places() + j] = static_cast<float>(std::exp(-distance));
     }
     p.curvature[i] = i % 3 == 0 ? 0.5 : 0;
     p.diagonal[i] = 1 + p.curvature[i];
-    p.lower[i] = i % 2 == 0 ? 0 : -1;
-    p.upper[i] = i % 2 == 0 ? 1 : 0;
+    p.row[i] = K.data() + i * p.places();
+    p.variable[i][0] = {0, i % 2 == 0 ? 0.0 : -1.0, i % 2 == 0 ? 1.0 : 0.0};
     p.level[i] = i % 2 == 0 ? 1 : -1;  // beta = 0
   }
 };
@@ -51,16 +51,17 @@ void expect_solved(std::span<const std::size_t> sizes, Rng& rng) {
   for (std::size_t g = 0; g < sizes.size(); ++g) {
     double sum = 0, highest = -1e300, lowest = 1e300;
     for (std::size_t i = p.begin[g]; i < p.begin[g] + sizes[g]; ++i) {
-      sum += p.beta[i];
-      EXPECT_GE(p.beta[i], p.lower[i]);
-      EXPECT_LE(p.beta[i], p.upper[i]);
+      const InnerProblem::Variable& own = p.variable[i][0];
+      sum += own.beta;
+      EXPECT_GE(own.beta, own.lower);
+      EXPECT_LE(own.beta, own.upper);
       // The levels that were carried along are those of the final point.
-      double level = start[i] - p.curvature[i] * p.beta[i];
-      for (std::size_t j = 0; j < p.stride; ++j)
-        level -= static_cast<double>(p.K[i * p.stride + j]) * p.beta[j];
+      double level = start[i] - p.curvature[i] * own.beta;
+      for (std::size_t j = 0; j < p.places(); ++j)
+        level -= static_cast<double>(made.K[i * p.places() + j]) * p.variable[j][0].beta;
       EXPECT_NEAR(level, p.level[i], 1e-6);
-      if (p.beta[i] < p.upper[i]) highest = std::max(highest, p.level[i]);
-      if (p.beta[i] > p.lower[i]) lowest = std::min(lowest, p.level[i]);
+      if (own.beta < own.upper) highest = std::max(highest, p.level[i]);
+      if (own.beta > own.lower) lowest = std::min(lowest, p.level[i]);
     }
     EXPECT_NEAR(sum, 0, 1e-12);
     worst = std::max(worst, highest - lowest);

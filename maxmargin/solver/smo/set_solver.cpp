@@ -1,6 +1,7 @@
 #include "maxmargin/solver/smo/set_solver.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "maxmargin/linalg/accumulate.hpp"
 #include "maxmargin/solver/smo/newton.hpp"
@@ -8,6 +9,7 @@
 namespace maxmargin {
 namespace {
 
+constexpr std::size_t largest_first_set = 512;  // variables in it
 constexpr std::size_t steps_per_variable = 100;
 // Steps of pairs, for each variable, before all free variables move at once if that is cheaper.
 constexpr std::size_t steps_between_looks = 4;
@@ -32,6 +34,28 @@ void apply(const NewtonMove& move, const SetKernel& K, Active& set) {
 }
 
 }  // namespace
+
+SetSize::SetSize(const DualQp& qp, std::size_t cache_bytes, std::size_t most) {
+  const std::size_t row_bytes = qp.K->size() * sizeof(float) + 64;
+  largest = std::clamp<std::size_t>(cache_bytes / row_bytes, 2, most);
+  // Choosing a set costs O(n), its kernel values O(size^2): some times the root of n variables, a
+  // set is large enough that the former does not count.
+  const auto root = static_cast<std::size_t>(std::sqrt(static_cast<double>(qp.size())));
+  const auto of_roots = [&](std::size_t times) {
+    return std::min(std::clamp<std::size_t>(times * root, 64, largest_first_set), largest);
+  };
+  least = of_roots(2);
+  now = of_roots(4);
+}
+
+/// Where variables are visited many times, large sets spare whole rows. Where few variables of a
+/// set move, a smaller one does.
+void SetSize::adapt(std::size_t size, std::size_t moved, std::size_t steps) {
+  if (2 * moved > size && 2 * steps > 3 * moved)
+    now = std::min(2 * now, largest);
+  else if (4 * moved < size)
+    now = std::max(now / 2, least);
+}
 
 std::vector<Index> SetChooser::choose(Active& active, const Active::Levels& levels,
                                       std::size_t most, const Threads& threads) {
@@ -84,24 +108,22 @@ void SetSolver::place(const Active& set, const SetKernel& K) {
   std::vector<std::size_t> next(inner_.begin);
   place_.resize(set.size());
   for (std::size_t k = 0; k < set.size(); ++k) place_[k] = next[set.row[k]]++;
-  inner_.K = K.values.data();
+  for (std::size_t k = 0; k < set.size(); ++k) inner_.row[place_[k]] = K.row(k);
   if (sizes.size() == 1) return;
   // Every group begins at a place of its own.
-  padded_.resize(inner_.stride);
+  padded_.resize(inner_.places());
   for (std::size_t k = 0; k < set.size(); ++k)
     for (std::size_t i = 0; i < set.size(); ++i) padded_.row(place_[k])[place_[i]] = K.row(k)[i];
-  inner_.K = padded_.values.data();
+  for (const std::size_t place : place_) inner_.row[place] = padded_.row(place);
 }
 
 void SetSolver::load(const Active& set) {
   for (std::size_t k = 0; k < set.size(); ++k) {
     const std::size_t at = place_[k];
     inner_.level[at] = set.level(k);
-    inner_.beta[at] = set.beta[k];
-    inner_.lower[at] = set.lower[k];
-    inner_.upper[at] = set.upper[k];
+    inner_.variable[at][0] = {set.beta[k], set.lower[k], set.upper[k]};
     inner_.curvature[at] = set.curvature[k];
-    inner_.diagonal[at] = static_cast<double>(inner_.K[at * inner_.stride + at]) + set.curvature[k];
+    inner_.diagonal[at] = static_cast<double>(inner_.row[at][at]) + set.curvature[k];
   }
 }
 
@@ -109,9 +131,9 @@ void SetSolver::carry_over(Active& set, const SetKernel& K) const {
   std::vector<const float*> rows;
   std::vector<double> change;
   for (std::size_t k = 0; k < set.size(); ++k) {
-    const double moved = inner_.beta[place_[k]] - set.beta[k];
+    const double now = inner_.variable[place_[k]][0].beta, moved = now - set.beta[k];
     if (moved == 0) continue;
-    set.beta[k] = inner_.beta[place_[k]];
+    set.beta[k] = now;
     rows.push_back(K.row(k));
     change.push_back(moved);
   }

@@ -9,6 +9,16 @@
 
 namespace maxmargin {
 
+/// How many variables working sets have.
+struct SetSize {
+  std::size_t largest, least, now;
+
+  /// No more than there is room for rows in the cache.
+  SetSize(const DualQp& qp, std::size_t cache_bytes, std::size_t most);
+  /// After a set of `size` variables of which some moved.
+  void adapt(std::size_t size, std::size_t moved, std::size_t steps);
+};
+
 /// Picks working sets one after another: the worst violators, and from the last set those that have
 /// not reached a bound.
 class SetChooser {

@@ -14,6 +14,7 @@
 #include "maxmargin/solver/smo/active.hpp"
 #include "maxmargin/solver/smo/cascade.hpp"
 #include "maxmargin/solver/smo/first_point.hpp"
+#include "maxmargin/solver/smo/kept_pairs.hpp"
 #include "maxmargin/solver/smo/near_pairs.hpp"
 #include "maxmargin/solver/smo/newton.hpp"
 #include "maxmargin/solver/smo/set_solver.hpp"
@@ -28,7 +29,6 @@ constexpr double seconds_between_reports = 0.1;
 // the next set would undo. Where rows are cheap, more may be left.
 constexpr double inner_share = 0.1;
 constexpr double cheap_inner_share = 0.2;
-constexpr std::size_t largest_first_set = 512;  // variables in it
 // Outer iterations between two looks at what could be left out, and how much it must be.
 constexpr std::size_t iterations_between_shrinks = 10;
 constexpr double worth_shrinking = 0.7;
@@ -45,6 +45,8 @@ constexpr double tail_share = 0.25, tail_factor = 0.3;
 constexpr double step_cost = 1;
 // Where rows are mostly zero, so many pairs for each variable before working sets take over.
 constexpr std::size_t most_pair_steps = 8;
+// Sets take rows again and again when they have taken so many for each that is kept.
+constexpr std::size_t often = 5;
 // So many times all variables could have had their turn, and there was no progress: stalled.
 constexpr std::size_t patience = 20;
 // Iterations between two looks at how far levels can be trusted.
@@ -56,20 +58,6 @@ constexpr std::size_t least_cascade = 4000;
 // To what share of the spread of its levels a part is solved.
 constexpr double rough_share = 0.015;
 
-/// The most variables in a working set: no more than there is room for rows in the cache.
-std::size_t largest_set(const DualQp& qp, const Smo& options) {
-  const std::size_t row_bytes = qp.K->size() * sizeof(float) + 64;
-  return std::clamp<std::size_t>(options.cache_bytes / row_bytes, 2,
-                                 static_cast<std::size_t>(options.working_set));
-}
-
-/// Choosing a set costs O(n), its kernel values O(size^2): this many times the root of n variables,
-/// a set is large enough that the former does not count.
-std::size_t set_of_roots(const DualQp& qp, std::size_t times) {
-  const auto root = static_cast<std::size_t>(std::sqrt(static_cast<double>(qp.size())));
-  return std::clamp<std::size_t>(times * root, 64, largest_first_set);
-}
-
 class Outer {
  public:
   /// `rough`: a violation of this share of the spread of the levels is small enough.
@@ -80,10 +68,8 @@ class Outer {
         kinds_(sort_rows(qp)),
         coupling_(qp, kinds_),
         active_(qp, kinds_, first_point(qp, kinds_, start.a)),
-        largest_set_(largest_set(qp, options)),
-        least_set_(std::min(set_of_roots(qp, 2), largest_set_)),
-        set_size_(std::min(set_of_roots(qp, 4), largest_set_)),
-        cache_(qp.K, options.cache_bytes, largest_set_),
+        set_size_(qp, options.cache_bytes, static_cast<std::size_t>(options.working_set)),
+        cache_(qp.K, options.cache_bytes, set_size_.largest),
         beta_(active_.beta),
         goal_(options.stop.kkt),
         may_shrink_(options.shrinking) {
@@ -129,7 +115,9 @@ class Outer {
     if (!within_limits(levels)) return;
     if (may_shrink_ && shrinking_pays() && ++since_shrink_ >= iterations_between_shrinks)
       shrink(levels);
-    const double decrease = pairs_pay() ? improve_by_pairs() : improve(working_set(levels), levels);
+    const double decrease = pairs_pay()        ? improve_by_pairs()
+                            : kept_pairs_pay() ? improve_by_kept_pairs()
+                                               : improve(working_set(levels), levels);
     watch(decrease, levels.violation());
     objective_ -= decrease;
     if (hard_ && sizes().are_unbounded()) ended_ = Ended::unbounded;
@@ -145,7 +133,7 @@ class Outer {
     if ((decrease > 1e-15 * std::abs(objective_) && !is_rounding) ||
         violation < 0.99 * least_violation_) {
       idle_ = 0;
-    } else if (decrease == 0 || idle_ > patience * (active_.size() / set_size_ + 50)) {
+    } else if (decrease == 0 || idle_ > patience * (active_.size() / set_size_.now + 50)) {
       if (is_shrunk())
         restore();
       else
@@ -270,6 +258,25 @@ class Outer {
     return pair_steps_ < most_pair_steps * qp_.size() && NearPairs::can_take(active_, coupling_);
   }
 
+  /// Where rows are expensive and kept, and sets of few variables take them again and again.
+  bool kept_pairs_pay() {
+    if (takes_kept_pairs_) return *takes_kept_pairs_;
+    if (set_size_.now > set_size_.least || changed_ <= often * cache_.size() ||
+        active_.K->value_cost() < cheap_value)
+      return false;
+    takes_kept_pairs_ = KeptPairs::can_take(active_, coupling_, cache_);
+    return *takes_kept_pairs_;
+  }
+
+  double improve_by_kept_pairs() {
+    KeptPairs pairs(active_, cache_);
+    const KeptPairs::Result result = pairs.improve(goal_, KeptPairs::at_once, run_.threads);
+    steps_ += result.steps;
+    work_ += result.work;
+    chooser_.forget();
+    return result.decrease;
+  }
+
   double improve_by_pairs() {
     NearPairs pairs(active_);
     const NearPairs::Result result = pairs.improve(goal_, NearPairs::at_once, run_.threads);
@@ -283,7 +290,7 @@ class Outer {
 
   /// A working set, in the order of the equality rows and then of the points.
   std::vector<Index> working_set(const Active::Levels& levels) {
-    std::vector<Index> set = chooser_.choose(active_, levels, set_size_, run_.threads);
+    std::vector<Index> set = chooser_.choose(active_, levels, set_size_.now, run_.threads);
     std::vector<std::pair<std::uint64_t, Index>> order(set.size());
     for (std::size_t k = 0; k < set.size(); ++k)
       order[k] = {std::uint64_t{active_.row[set[k]]} << 32 | active_.point[set[k]], set[k]};
@@ -318,9 +325,10 @@ class Outer {
       ++moved_variables;
     }
     pull();
-    adapt_set_size(set.size(), moved_variables, steps);
+    set_size_.adapt(set.size(), moved_variables, steps);
     std::sort(changed.begin(), changed.end());
     changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
+    changed_ += changed.size();
     std::vector<double> coefficients(changed.size());
     for (std::size_t k = 0; k < changed.size(); ++k)
       coefficients[k] = std::exchange(change_[changed[k]], 0.0);
@@ -329,15 +337,6 @@ class Outer {
              active_.K->value_cost() * static_cast<double>(changed.size()) *
                  static_cast<double>(active_.f.size());
     return decrease;
-  }
-
-  /// Where variables are visited many times, large sets spare whole rows. Where few variables of a
-  /// set move, a smaller one does.
-  void adapt_set_size(std::size_t size, std::size_t moved, std::size_t steps) {
-    if (2 * moved > size && 2 * steps > 3 * moved)
-      set_size_ = std::min(2 * set_size_, largest_set_);
-    else if (4 * moved < size)
-      set_size_ = std::max(set_size_ / 2, least_set_);
   }
 
   /// Rows of points that have come to a bound are mostly not needed again; if they are, and cheap,
@@ -456,7 +455,8 @@ class Outer {
   /// expensive and kept.
   bool shrinking_pays() const {
     return !active_.K->keeps_rows() &&
-           (active_.K->value_cost() < cheap_value || cache_.lacks_room_for(largest_set_));
+           (active_.K->value_cost() < cheap_value ||
+            (cache_.capacity() < active_.f.size() && cache_.lacks_room_for(set_size_.largest)));
   }
 
   void shrink(const Active::Levels& levels) {
@@ -500,7 +500,7 @@ class Outer {
     active_.f = full_f_;
     coupling_.measure(beta_);
     pull();
-    cache_ = RowCache(qp_.K, options_.cache_bytes, largest_set_);
+    cache_ = RowCache(qp_.K, options_.cache_bytes, set_size_.largest);
     chooser_.forget();
   }
 
@@ -518,8 +518,7 @@ class Outer {
   RowKinds kinds_;
   CoupledRows coupling_;
   Active active_;
-  std::size_t largest_set_, least_set_;
-  std::size_t set_size_;
+  SetSize set_size_;
   RowCache cache_;
   std::vector<double> beta_;  // of all variables; the active ones' at last keeping
   std::vector<double> full_f_, full_coefficients_;
@@ -539,6 +538,8 @@ class Outer {
   std::size_t steps_ = 0;
   std::size_t pair_steps_ = 0;  // among all variables
   double work_ = 0;             // an estimate, in nanoseconds of one core
+  std::size_t changed_ = 0;     // rows that working sets took
+  std::optional<bool> takes_kept_pairs_;
   bool may_shrink_;
   std::size_t since_shrink_ = 0;
   std::size_t watched_ = 0, idle_ = 0;
