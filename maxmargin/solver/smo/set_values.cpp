@@ -6,14 +6,15 @@
 namespace maxmargin {
 namespace {
 
-// Picking values out of many long rows takes about as long as computing simple ones; short rows are
-// in a cache.
+// Picking values out of many long rows takes about as long as computing simple ones; few and short
+// ones are near.
 constexpr double picking_cost = 3, near_picking_cost = 1;  // nanoseconds
-constexpr std::size_t near_row = 16384;                    // values
+constexpr std::size_t near_values = std::size_t{1} << 20;
 constexpr std::size_t rows_per_task = 64;
 
-bool picking_pays(const Quadratic& K) {
-  return K.value_cost() >= (K.size() > near_row ? picking_cost : near_picking_cost);
+bool picking_pays(const Quadratic& K, const RowCache& cache) {
+  const bool near = cache.size() * K.size() <= near_values;
+  return K.value_cost() >= (near ? near_picking_cost : picking_cost);
 }
 
 }  // namespace
@@ -40,7 +41,7 @@ const SetKernel& SetValues::fill(const Active& active, const CoupledRows& coupli
 
 void SetValues::gather(const Active& active, std::span<const Index> points, SetKernel& values,
                        const RowCache& cache, const Threads& threads) {
-  const bool picking = picking_pays(*active.K);
+  const bool picking = picking_pays(*active.K, cache);
   std::vector<Index> held, missing, missing_points;  // positions among the points
   for (std::size_t p = 0; p < points.size(); ++p) {
     const bool is_held = picking && cache.holds(points[p]);
