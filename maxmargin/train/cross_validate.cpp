@@ -214,27 +214,31 @@ OutOfFold judge_out_of_fold(const Prepared& prepared, const Folds& folds,
   limited.certified = false;  // predictions are all that is told
   std::optional<Retrainable> can;
   if (retrainer == nullptr) can = retrainable(prepared, options, left_out.size(), threads);
-  const bool retrains = can.has_value();
   const bool is_single = prepared.problems.list.size() == 1;
   const auto together = HeldOut::takes(prepared) ? summed_up : put_together;
   std::vector<Retrained> at_once;
-  if (retrains && !is_single)
+  std::optional<Retrainer> own;
+  if (can && !is_single && left_out.size() <= most_at_once) {
     at_once = retrain_each(prepared, *std::move(can), left_out, limited, threads,
                            in_steps(observer, 0, 1, clock));
-  const int before = retrains && is_single ? 1 : 0, steps = folds.count + before;
-  std::optional<Retrainer> own;
-  if (before > 0)
+  } else if (can) {
     retrainer = &own.emplace(prepared, *std::move(can), limited, threads,
-                             in_steps(observer, 0, steps, clock));
+                             in_steps(observer, 0, folds.count + 1, clock));
+  }
+  const int before = own ? 1 : 0, steps = folds.count + before;
   if (retrainer != nullptr && is_cancelled(retrainer->whole())) result.ended = Ended::cancelled;
   for (int fold = 0; fold < folds.count && result.ended != Ended::cancelled; ++fold) {
-    const std::vector<bool>& rows = left_out[static_cast<std::size_t>(fold)];
+    const auto number = static_cast<std::size_t>(fold);
     limited.stop.seconds = std::max(0.0, options.stop.seconds - clock.seconds());
     const Observer watching = in_steps(observer, before + fold, steps, clock);
-    const Retrained rest = !at_once.empty() ? std::move(at_once[static_cast<std::size_t>(fold)])
-                           : retrainer != nullptr
-                               ? retrainer->without(rows, limited, threads, watching)
-                               : train_afresh(prepared, rows, limited, threads, watching);
+    if (retrainer != nullptr && number % most_at_once == 0) {
+      const auto some = std::span(left_out).subspan(number).first(
+          std::min(most_at_once, left_out.size() - number));
+      at_once = retrainer->without_each(some, limited, threads, watching);
+    }
+    const Retrained rest =
+        !at_once.empty() ? std::move(at_once[number % most_at_once])
+                         : train_afresh(prepared, left_out[number], limited, threads, watching);
     result.ended = worse(result.ended, rest.ended);
     result.iterations += rest.iterations;
     if (rest.machines.empty())

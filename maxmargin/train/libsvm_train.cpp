@@ -104,10 +104,11 @@ class Trainer {
   /// Trains the machines of all rows, from which those of folds start.
   void expect_folds(std::size_t count) {
     std::optional<Retrainable> can = retrainable(prepared_, options_, count, run_.threads);
+    if (!can) return;
     // Of several machines all folds are trained at once, where nothing else is.
-    if (can && prepared_.problems.list.size() > 1 && !needs_folds())
+    if (prepared_.problems.list.size() > 1 && !needs_folds() && count <= most_at_once)
       at_once_ = std::move(can);
-    else if (can)
+    else
       retrainer_.emplace(prepared_, *std::move(can), options_, run_.threads, Observer{});
   }
 
@@ -120,18 +121,12 @@ class Trainer {
             ? stratified_folds(rows_of(classes_of_rows(rows), rows), folds, run_.random)
             : shuffled_folds(std::move(all), folds, run_.random);
     std::vector<double> of_row(y_.size(), 0.0);
-    if (at_once_) {
-      std::vector<std::vector<bool>> left_out;
-      for (std::size_t fold = 0; fold < parts.count(); ++fold)
-        left_out.push_back(all_but(parts.rest(fold)));
-      std::vector<Retrained> machines =
-          retrain_each(prepared_, *std::move(at_once_), left_out, options_, run_.threads, {});
-      for (std::size_t fold = 0; fold < parts.count(); ++fold)
-        predict(fitted(std::move(machines[fold]), parts.rest(fold), 0), parts.held_out(fold),
-                of_row);
-    } else {
-      for (std::size_t fold = 0; fold < parts.count(); ++fold)
-        predict(train_from(from, parts.rest(fold)), parts.held_out(fold), of_row);
+    std::vector<Retrained> machines = machines_of_folds(parts, from);
+    for (std::size_t fold = 0; fold < parts.count(); ++fold) {
+      const std::vector<Index> rest = parts.rest(fold);
+      predict(
+          machines.empty() ? train_from(from, rest) : fitted(std::move(machines[fold]), rest, 0),
+          parts.held_out(fold), of_row);
     }
     std::vector<double> result;
     for (const Index row : rows) result.push_back(of_row[row]);
@@ -218,6 +213,16 @@ class Trainer {
     const std::vector<bool> left_out = all_but(rows);
     return retrainer_ ? retrainer_->without(left_out, options_, run_.threads, observer, from)
                       : train_afresh(prepared_, left_out, options_, run_.threads, observer);
+  }
+  /// Those of all folds, where nothing else has to be trained in between.
+  std::vector<Retrained> machines_of_folds(const LibsvmFolds& parts, const Retrained* from) {
+    if (needs_folds() || (!at_once_ && !retrainer_) || parts.count() > most_at_once) return {};
+    std::vector<std::vector<bool>> left_out;
+    for (std::size_t fold = 0; fold < parts.count(); ++fold)
+      left_out.push_back(all_but(parts.rest(fold)));
+    if (at_once_)
+      return retrain_each(prepared_, *std::move(at_once_), left_out, options_, run_.threads, {});
+    return retrainer_->without_each(left_out, options_, run_.threads, {}, from);
   }
   Trained together(const Retrained& machines) const {
     return summed_up(prepared_, machines.problems, options_, machines.machines, run_.threads);

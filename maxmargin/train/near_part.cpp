@@ -59,7 +59,8 @@ SetKernel kernel_over(const DualQp& qp, std::span<const Index> variables, const 
 
 }  // namespace
 
-NearPart::NearPart(const DualQp& whole, const Certified& solved, const Threads& threads) {
+NearPart::NearPart(const DualQp& whole, const Certified& solved, std::size_t bytes,
+                   const Threads& threads) {
   const RowKinds kinds = sort_rows(whole);
   if (!covers_all(kinds) || !kinds.coupled.empty() || kinds.refusal) return;
   const std::vector<double> slope = slopes_at(whole, solved);
@@ -73,7 +74,7 @@ NearPart::NearPart(const DualQp& whole, const Certified& solved, const Threads& 
     reason[v] = is_free ? -1 : std::abs(slope[v]);
   }
   const auto count = least_part + static_cast<std::size_t>(times_free * static_cast<double>(free));
-  if (bounded > free || count > largest_part ||
+  if (bounded > free || count > largest_part || count * count * sizeof(float) > bytes ||
       static_cast<double>(count) > largest_share * static_cast<double>(whole.size()))
     return;
   std::vector<Index> order(whole.size());

@@ -15,8 +15,8 @@ namespace maxmargin {
 class NearPart {
  public:
   NearPart() = default;
-  /// Of a problem and its solution.
-  NearPart(const DualQp& whole, const Certified& solved, const Threads& threads);
+  /// Of a problem and its solution; none where its kernel values take more than `bytes`.
+  NearPart(const DualQp& whole, const Certified& solved, std::size_t bytes, const Threads& threads);
 
   /// Whether it is small enough to be of use.
   bool pays() const { return !variables_.empty(); }

@@ -15,6 +15,8 @@ namespace {
 
 using made::Storage;
 
+constexpr std::size_t bytes = 1 << 20;
+
 struct Whole {
   Prepared prepared;
   Formulated formulated;
@@ -59,7 +61,7 @@ TEST(NearPart, ComesCloserToTheSolutionOfTheChangedProblem) {
   for (auto& [data, options] : cases()) {
     SCOPED_TRACE(std::string(name_of(options.task)));
     const Whole whole(std::move(data), options);
-    const NearPart part(whole.formulated.qp, whole.solved, Threads(1));
+    const NearPart part(whole.formulated.qp, whole.solved, bytes, Threads(1));
     ASSERT_TRUE(part.pays());
     const auto [qp, a] = whole.without_some();
     const Known start = known_at(qp, a, whole.known(), Threads(1));
@@ -87,14 +89,21 @@ TEST(NearPart, ComesCloserToTheSolutionOfTheChangedProblem) {
 TEST(NearPart, IsNoneWhereMostVariablesStandAtABound) {
   const TrainOptions options{.task = Svc{.cost = 0.01}, .kernel = Rbf{0.3}};
   const Whole whole(made::classification(400, 6, Storage::dense_doubles, 1), options);
-  EXPECT_FALSE(NearPart(whole.formulated.qp, whole.solved, Threads(1)).pays());
+  EXPECT_FALSE(NearPart(whole.formulated.qp, whole.solved, bytes, Threads(1)).pays());
   EXPECT_FALSE(NearPart().pays());
+}
+
+TEST(NearPart, IsNoneWhereItsKernelValuesHaveNoRoom) {
+  const TrainOptions options{.task = Svc{.cost = 300}, .kernel = Rbf{0.3}};
+  const Whole whole(made::classification(400, 6, Storage::dense_doubles, 1), options);
+  EXPECT_TRUE(NearPart(whole.formulated.qp, whole.solved, bytes, Threads(1)).pays());
+  EXPECT_FALSE(NearPart(whole.formulated.qp, whole.solved, 1000, Threads(1)).pays());
 }
 
 TEST(NearPart, IsNoneWhereItWouldBeAlmostTheWhole) {
   const TrainOptions options{.task = Svc{.cost = 100}, .kernel = Rbf{0.3}};
   const Whole whole(made::classification(60, 6, Storage::dense_doubles, 1), options);
-  EXPECT_FALSE(NearPart(whole.formulated.qp, whole.solved, Threads(1)).pays());
+  EXPECT_FALSE(NearPart(whole.formulated.qp, whole.solved, bytes, Threads(1)).pays());
 }
 
 }  // namespace

@@ -61,6 +61,8 @@ Machine without_support(const Subproblem& problem, const Certified& certified) {
 
 // A part is solved to this share of the tolerance, lest rounding alone leave work for the whole.
 constexpr double near_share = 0.9;
+// What its kernel values may take: this part of what kept rows may.
+constexpr std::size_t near_bytes = 4;
 
 /// Of the memory, for kernel rows that are kept from one fold to the next.
 std::size_t kept_part(const TrainOptions& options) { return memory_for(options) / 4; }
@@ -184,7 +186,7 @@ std::vector<Retrained> retrain_each(const Prepared& prepared, Retrainable can,
         const Formulated all = keeping_rows(prepared, k, can, options.kernel, kept, crew);
         const TrainedMachine whole =
             train_one(prepared.examples, all, options, beside, k * steps, audience, crew);
-        const NearPart part(all.qp, whole.certified, crew);
+        const NearPart part(all.qp, whole.certified, kept / near_bytes, crew);
         for (std::size_t fold = 0; fold < results.size(); ++fold) {
           Retrained& result = results[fold];
           const auto at = std::ranges::lower_bound(result.number, k) - result.number.begin();
@@ -226,7 +228,7 @@ Retrainer::Retrainer(const Prepared& prepared, Retrainable can, const TrainOptio
                      whole_[k] = train_one(prepared.examples, all_[k], options,
                                            memory_beside_kept(memory, options, crew, threads), k,
                                            audience, crew);
-                     near_[k] = NearPart(all_[k].qp, whole_[k].certified, crew);
+                     near_[k] = NearPart(all_[k].qp, whole_[k].certified, kept / near_bytes, crew);
                    });
 }
 
@@ -257,6 +259,33 @@ Retrained Retrainer::without(const std::vector<bool>& left_out, const TrainOptio
       });
   sum_up(result);
   return result;
+}
+
+std::vector<Retrained> Retrainer::without_each(std::span<const std::vector<bool>> left_out,
+                                               const TrainOptions& options, const Threads& threads,
+                                               const Observer& observer,
+                                               const Retrained* from) const {
+  std::vector<Retrained> results(left_out.size());
+  Audience audience(observer, left_out.size());
+  TrainOptions limited = options;
+  const auto retrain = [&](std::size_t fold, const TrainOptions& shared, const Threads& crew) {
+    TrainOptions own = shared;
+    own.stop = audience.rest_of(options.stop);
+    const Observer watching = [&](const Progress& progress) {
+      return audience.tell(fold, progress);
+    };
+    results[fold] = without(left_out[fold], own, crew, watching, from);
+    results[fold].ended = audience.ended(results[fold].ended);
+    audience.finished(fold);
+  };
+  if (all_.size() > 1 || !side_by_side(left_out.size(), threads)) {
+    for (std::size_t fold = 0; fold < left_out.size(); ++fold) retrain(fold, limited, threads);
+    return results;
+  }
+  limited.memory_bytes = memory_for(options) / static_cast<std::size_t>(threads.count());
+  const Threads alone(1);
+  threads.run(left_out.size(), [&](std::size_t fold) { retrain(fold, limited, alone); });
+  return results;
 }
 
 std::vector<double> Retrainer::values(const Retrained& retrained, std::size_t k) const {

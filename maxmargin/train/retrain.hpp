@@ -29,6 +29,9 @@ struct Retrainable {
 std::optional<Retrainable> retrainable(const Prepared& prepared, const TrainOptions& options,
                                        std::size_t folds, const Threads& threads);
 
+/// Results of more folds than this need not be in memory at a time.
+inline constexpr std::size_t most_at_once = 32;
+
 /// Trains the machines of a data set again and again without some of its rows, those of a fold. All
 /// of them share one kernel matrix over all rows, and rows of it that are expensive are computed
 /// once. Each starts from the variables of the machine of
@@ -45,6 +48,13 @@ class Retrainer {
   Retrained without(const std::vector<bool>& left_out, const TrainOptions& options,
                     const Threads& threads, const Observer& observer,
                     const Retrained* from = nullptr) const;
+
+  /// The same for each of `left_out`: those of a single machine side by side, where they are enough
+  /// for all threads. The limits of `options` are for all of them together.
+  std::vector<Retrained> without_each(std::span<const std::vector<bool>> left_out,
+                                      const TrainOptions& options, const Threads& threads,
+                                      const Observer& observer,
+                                      const Retrained* from = nullptr) const;
 
   /// f of a machine (the k-th of `retrained`) at all examples of its problem, those left out too.
   std::vector<double> values(const Retrained& retrained, std::size_t k) const;
