@@ -21,4 +21,15 @@ bool Limits::allow(Progress& progress) {
   return !stopped_;
 }
 
+Observer observer_of_part(const Observer& observer, std::size_t size) {
+  if (!observer) return {};
+  return [observer, size](Progress progress) {
+    progress.size = size;
+    progress.primal = progress.relative_gap = infinity;
+    progress.dual = -infinity;
+    progress.done = 0;
+    return observer(progress);
+  };
+}
+
 }  // namespace maxmargin

@@ -26,4 +26,7 @@ class Limits {
   std::optional<Ended> stopped_;
 };
 
+/// An observer of a problem of `size` variables, for the solution of a part of it.
+Observer observer_of_part(const Observer& observer, std::size_t size);
+
 }  // namespace maxmargin

@@ -147,20 +147,22 @@ Active::Active(const DualQp& qp, const RowKinds& kinds, std::span<const double> 
   }
 }
 
-Active::Active(const Active& whole, std::span<const Index> set)
-    : point_id(set.size()),
-      id(set.size()),
-      point(set.size()),
-      row(set.size()),
-      f(set.size()),
-      rows_(whole.rows_) {
+Active::Active(const Active& whole, std::span<const Index> set, std::span<const Index> number)
+    : id(set.size()), point(number.begin(), number.end()), row(set.size()), rows_(whole.rows_) {
+  if (number.empty()) {
+    point.resize(set.size());
+    std::iota(point.begin(), point.end(), Index{0});
+  }
+  const std::size_t points = point.empty() ? 0 : *std::max_element(point.begin(), point.end()) + 1;
+  point_id.resize(points);
+  std::iota(point_id.begin(), point_id.end(), Index{0});
+  f.resize(points);
   for (auto* values : {&beta, &lower, &upper, &linear, &curvature}) values->resize(set.size());
   for (std::size_t k = 0; k < set.size(); ++k) {
     const Index v = set[k];
-    point_id[k] = point[k] = static_cast<Index>(k);
     id[k] = whole.id[v];
     row[k] = whole.row[v];
-    f[k] = whole.f[whole.point[v]];
+    f[point[k]] = whole.f[whole.point[v]];
     beta[k] = whole.beta[v];
     lower[k] = whole.lower[v];
     upper[k] = whole.upper[v];

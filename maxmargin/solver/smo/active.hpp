@@ -23,9 +23,10 @@ struct Active {
 
   /// All of a problem; `f` is not yet filled.
   Active(const DualQp& qp, const RowKinds& kinds, std::span<const double> a);
-  /// A working set of another one, without a K: every variable has a point of its own, in their
-  /// order. What lies outside of the set does not move.
-  Active(const Active& whole, std::span<const Index> set);
+  /// A working set of another one, without a K: `number` has the point of each variable, from 0 on;
+  /// empty: every variable has a point of its own, in their order. What lies outside of the set
+  /// does not move.
+  Active(const Active& whole, std::span<const Index> set, std::span<const Index> number = {});
 
   std::size_t size() const { return id.size(); }
   std::size_t rows() const { return rows_; }

@@ -86,5 +86,38 @@ TEST(InnerSolver, KeepsToItsStepLimit) {
   EXPECT_EQ(solve_inner(made.p, 0, 7).steps, 7u);
 }
 
+// The sides of a tube: two variables at one place, or at two places whose rows are the same.
+TEST(InnerSolver, TwoVariablesOfAPlaceEndWhereThoseOfTwoPlacesDo) {
+  Rng rng(5);
+  constexpr std::size_t points = 45;
+  Made together(rng, std::array{points});
+  const std::size_t stride = together.p.places();
+  InnerProblem apart;
+  apart.reset(std::array{2 * points});
+  AlignedVector<float> K(apart.places() * apart.places(), 0.0f);
+  for (std::size_t i = 0; i < points; ++i) {
+    const double y = rng.normal();
+    together.p.curvature[i] = 0;
+    together.p.diagonal[i] = 1;
+    together.p.level[i] = 0;
+    together.p.variable[i] = {{{0, 0, 2, y - 0.1}, {0, -2, 0, y + 0.1}}};
+    for (const std::size_t side : {0, 1}) {
+      const std::size_t at = 2 * i + side;
+      float* row = K.data() + at * apart.places();
+      for (std::size_t j = 0; j < 2 * points; ++j) row[j] = together.K[i * stride + j / 2];
+      apart.row[at] = row;
+      apart.diagonal[at] = 1;
+      apart.variable[at][0] = together.p.variable[i][side];
+    }
+  }
+  const InnerResult one = solve_inner(together.p, 1e-9, 1000000);
+  const InnerResult two = solve_inner(apart, 1e-9, 1000000);
+  EXPECT_LE(one.violation, 1e-9);
+  EXPECT_GT(one.decrease, 1);
+  EXPECT_NEAR(one.decrease, two.decrease, 1e-9);
+  for (std::size_t i = 0; i < points; ++i)
+    EXPECT_NEAR(together.p.level[i], apart.level[2 * i], 1e-6);
+}
+
 }  // namespace
 }  // namespace maxmargin

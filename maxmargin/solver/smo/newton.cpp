@@ -305,6 +305,14 @@ class FreeProblem {
   bool whole_ = false;
 };
 
+/// Two rows of their matrix would be the same.
+bool share_points(const Active& active, std::span<const Index> variables) {
+  std::vector<Index> points;
+  for (const Index v : variables) points.push_back(active.point[v]);
+  std::sort(points.begin(), points.end());
+  return std::adjacent_find(points.begin(), points.end()) != points.end();
+}
+
 NewtonMove moved(FreeProblem problem, int most_steps) {
   for (int k = 0; k < most_steps; ++k)
     if (!problem.step()) break;
@@ -321,9 +329,7 @@ NewtonMove newton_move(const Active& active, const CoupledRows& coupling,
     all.push_back(static_cast<Index>(points.size()));
     points.push_back(active.point[v]);
   }
-  std::vector<Index> sorted(points);
-  std::sort(sorted.begin(), sorted.end());
-  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return {};
+  if (share_points(active, free)) return {};
   std::vector<float> K(size * size);
   std::vector<float*> out(size);
   for (std::size_t k = 0; k < size; ++k) out[k] = K.data() + k * size;
@@ -333,10 +339,11 @@ NewtonMove newton_move(const Active& active, const CoupledRows& coupling,
 
 NewtonMove newton_move(const Active& set, const SetKernel& values, std::span<const Index> free,
                        int most_steps, const Threads& threads) {
+  if (share_points(set, free)) return {};
   std::vector<float> K;
   K.reserve(free.size() * free.size());
   for (const Index v : free)
-    for (const Index w : free) K.push_back(values.row(v)[w]);
+    for (const Index w : free) K.push_back(values.row(set.point[v])[set.point[w]]);
   const CoupledRows none;
   return moved(FreeProblem(set, none, free, std::move(K), threads), most_steps);
 }

@@ -28,9 +28,9 @@ void apply(const NewtonMove& move, const SetKernel& K, Active& set) {
   for (std::size_t k = 0; k < move.variables.size(); ++k) {
     const Index v = move.variables[k];
     set.beta[v] = std::clamp(set.beta[v] + move.change[k], set.lower[v], set.upper[v]);
-    rows.push_back(K.row(v));
+    rows.push_back(K.row(set.point[v]));
   }
-  add_scaled_rows(rows, move.change, set.size(), set.f.data());
+  add_scaled_rows(rows, move.change, set.f.size(), set.f.data());
 }
 
 }  // namespace
@@ -102,26 +102,36 @@ std::size_t SetSolver::solve(Active& set, const SetKernel& K, double target,
 }
 
 void SetSolver::place(const Active& set, const SetKernel& K) {
+  place_.assign(set.point.begin(), set.point.end());
+  number_.assign(set.size(), 0);
+  if (set.rows() == 1) {
+    inner_.reset(std::vector<std::size_t>{set.f.size()});
+    for (std::size_t k = 0; k < set.size(); ++k) {
+      number_[k] = inner_.row[place_[k]] != nullptr;
+      inner_.row[place_[k]] = K.row(place_[k]);
+    }
+    return;
+  }
+  // Every group begins at a place of its own, and every variable has one.
   std::vector<std::size_t> sizes(set.rows(), 0);
   for (const Index row : set.row) ++sizes[row];
   inner_.reset(sizes);
   std::vector<std::size_t> next(inner_.begin);
-  place_.resize(set.size());
   for (std::size_t k = 0; k < set.size(); ++k) place_[k] = next[set.row[k]]++;
-  for (std::size_t k = 0; k < set.size(); ++k) inner_.row[place_[k]] = K.row(k);
-  if (sizes.size() == 1) return;
-  // Every group begins at a place of its own.
   padded_.resize(inner_.places());
-  for (std::size_t k = 0; k < set.size(); ++k)
-    for (std::size_t i = 0; i < set.size(); ++i) padded_.row(place_[k])[place_[i]] = K.row(k)[i];
-  for (const std::size_t place : place_) inner_.row[place] = padded_.row(place);
+  for (std::size_t k = 0; k < set.size(); ++k) {
+    const float* from = K.row(set.point[k]);
+    float* to = padded_.row(place_[k]);
+    for (std::size_t i = 0; i < set.size(); ++i) to[place_[i]] = from[set.point[i]];
+    inner_.row[place_[k]] = to;
+  }
 }
 
 void SetSolver::load(const Active& set) {
   for (std::size_t k = 0; k < set.size(); ++k) {
     const std::size_t at = place_[k];
-    inner_.level[at] = set.level(k);
-    inner_.variable[at][0] = {set.beta[k], set.lower[k], set.upper[k]};
+    inner_.level[at] = -(set.f[set.point[k]] + set.curvature[k] * set.beta[k]);
+    inner_.variable[at][number_[k]] = {set.beta[k], set.lower[k], set.upper[k], -set.linear[k]};
     inner_.curvature[at] = set.curvature[k];
     inner_.diagonal[at] = static_cast<double>(inner_.row[at][at]) + set.curvature[k];
   }
@@ -131,13 +141,13 @@ void SetSolver::carry_over(Active& set, const SetKernel& K) const {
   std::vector<const float*> rows;
   std::vector<double> change;
   for (std::size_t k = 0; k < set.size(); ++k) {
-    const double now = inner_.variable[place_[k]][0].beta, moved = now - set.beta[k];
+    const double now = inner_.variable[place_[k]][number_[k]].beta, moved = now - set.beta[k];
     if (moved == 0) continue;
     set.beta[k] = now;
-    rows.push_back(K.row(k));
+    rows.push_back(K.row(set.point[k]));
     change.push_back(moved);
   }
-  add_scaled_rows(rows, change, set.size(), set.f.data());
+  add_scaled_rows(rows, change, set.f.size(), set.f.data());
 }
 
 }  // namespace maxmargin

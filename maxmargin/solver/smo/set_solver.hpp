@@ -35,8 +35,9 @@ class SetChooser {
 /// variables at once now and then.
 class SetSolver {
  public:
-  /// Moves beta of `set` until its violation is at most `target`; carries its f along. Returns the
-  /// number of steps.
+  /// Moves beta of `set` until its violation is at most `target`; carries its f along. `K`: over
+  /// the points of the set, which two variables of one pair row may share if they have no
+  /// curvature. Returns the number of steps.
   std::size_t solve(Active& set, const SetKernel& K, double target, const Threads& threads);
 
  private:
@@ -45,7 +46,8 @@ class SetSolver {
   void carry_over(Active& set, const SetKernel& K) const;
 
   InnerProblem inner_;
-  std::vector<std::size_t> place_;  ///< of each variable in the inner problem
+  std::vector<std::size_t> place_;     ///< of each variable in the inner problem
+  std::vector<unsigned char> number_;  ///< of each variable at its place
   SetKernel padded_;
 };
 

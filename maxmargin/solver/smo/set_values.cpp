@@ -17,6 +17,20 @@ bool picking_pays(const Quadratic& K, const RowCache& cache) {
   return K.value_cost() >= (near ? near_picking_cost : picking_cost);
 }
 
+/// Two variables of one pair row may, without curvature.
+bool may_share_points(const Active& active, std::span<const Index> set,
+                      std::span<const Index> number) {
+  if (active.rows() > 1) return true;
+  std::vector<std::size_t> variables(set.size(), 0);
+  std::size_t most = 0;
+  bool is_curved = false;
+  for (std::size_t k = 0; k < set.size(); ++k) {
+    most = std::max(most, ++variables[number[k]]);
+    is_curved = is_curved || active.curvature[set[k]] != 0;
+  }
+  return most <= (is_curved ? 1 : 2);
+}
+
 }  // namespace
 
 const SetKernel& SetValues::fill(const Active& active, const CoupledRows& coupling,
@@ -26,16 +40,17 @@ const SetKernel& SetValues::fill(const Active& active, const CoupledRows& coupli
   for (const Index v : set) points.push_back(active.point[v]);
   std::sort(points.begin(), points.end());
   points.erase(std::unique(points.begin(), points.end()), points.end());
+  numbers_.resize(set.size());
+  for (std::size_t k = 0; k < set.size(); ++k)
+    numbers_[k] = static_cast<Index>(
+        std::lower_bound(points.begin(), points.end(), active.point[set[k]]) - points.begin());
+  over_points_.resize(points.size());
+  gather(active, points, over_points_, cache, threads);
+  if (coupling.empty() && may_share_points(active, set, numbers_)) return over_points_;
   over_variables_.resize(set.size());
-  // Without shared points the variables of one row stand in the order of their points.
-  if (points.size() == set.size() && active.rows() == 1) {
-    gather(active, points, over_variables_, cache, threads);
-  } else {
-    over_points_.resize(points.size());
-    gather(active, points, over_points_, cache, threads);
-    spread(active, set, points, threads);
-  }
+  spread(set, threads);
   if (!coupling.empty()) add(coupling, active, set, threads);
+  std::iota(numbers_.begin(), numbers_.end(), Index{0});
   return over_variables_;
 }
 
@@ -70,17 +85,12 @@ void SetValues::gather(const Active& active, std::span<const Index> points, SetK
   });
 }
 
-void SetValues::spread(const Active& active, std::span<const Index> set,
-                       std::span<const Index> points, const Threads& threads) {
-  std::vector<std::size_t> number(set.size());
-  for (std::size_t k = 0; k < set.size(); ++k)
-    number[k] = static_cast<std::size_t>(
-        std::lower_bound(points.begin(), points.end(), active.point[set[k]]) - points.begin());
+void SetValues::spread(std::span<const Index> set, const Threads& threads) {
   threads.split(set.size(), rows_per_task, [&](std::size_t begin, std::size_t end) {
     for (std::size_t k = begin; k < end; ++k) {
-      const float* from = over_points_.row(number[k]);
+      const float* from = over_points_.row(numbers_[k]);
       float* to = over_variables_.row(k);
-      for (std::size_t i = 0; i < set.size(); ++i) to[i] = from[number[i]];
+      for (std::size_t i = 0; i < set.size(); ++i) to[i] = from[numbers_[i]];
     }
   });
 }

@@ -11,6 +11,7 @@
 #include "maxmargin/problem/margin.hpp"
 #include "maxmargin/problem/near_rows.hpp"
 #include "maxmargin/problem/row_cache.hpp"
+#include "maxmargin/solver/limits.hpp"
 #include "maxmargin/solver/smo/active.hpp"
 #include "maxmargin/solver/smo/cascade.hpp"
 #include "maxmargin/solver/smo/first_point.hpp"
@@ -148,6 +149,11 @@ class Outer {
   void settle(const Active::Levels& levels) {
     if (is_shrunk()) return restore();
     if (!coupling_.empty() && !keeps_all_rows()) return couple(levels);
+    // No relative gap is larger than 2 where the primal is finite.
+    if (options_.stop.relative_gap >= 2 && coupling_.empty() && !hard_) {
+      ended_ = Ended::converged;
+      return;
+    }
     const Evaluation evaluation = evaluate_now(multipliers(levels));
     const bool gap_counts = qp_.K->definite() != Definite::no;
     const double gap = relative_gap(evaluation.dual + evaluation.gap, evaluation.dual);
@@ -303,7 +309,7 @@ class Outer {
   /// rows are needed only of the points that changed.
   double improve(const std::vector<Index>& set, const Active::Levels& levels) {
     const SetKernel& kernel = set_values_.fill(active_, coupling_, set, cache_, run_.threads);
-    Active part(active_, set);
+    Active part(active_, set, set_values_.numbers());
     // The multipliers of coupled rows need better answers.
     const bool cheap = active_.K->value_cost() < cheap_value && coupling_.empty();
     const double share = cheap ? cheap_inner_share : inner_share;
@@ -546,18 +552,6 @@ class Outer {
   double rounding_ = 0;  // of levels, at the last look
 };
 
-/// An observer of the whole problem, for a part of it.
-Observer part_of(const Observer& observer, std::size_t size) {
-  if (!observer) return {};
-  return [observer, size](Progress progress) {
-    progress.size = size;
-    progress.primal = progress.relative_gap = infinity;
-    progress.dual = -infinity;
-    progress.done = 0;
-    return observer(progress);
-  };
-}
-
 /// Solves a problem, with a row for the sum of those variables that stand in no pair row.
 Solution solved(const DualQp& qp, const Smo& options, Run run, Start start, double rough = 0) {
   const RowKinds kinds = sort_rows(qp);
@@ -584,7 +578,7 @@ Solution run(const DualQp& whole, const Smo& options, const Run& run) {
     Smo rough = options;
     rough.stop.relative_gap = infinity;
     const Run context{run.threads,
-                      part_of(run.observer, qp.size()),
+                      observer_of_part(run.observer, qp.size()),
                       {},
                       Precision::fast,
                       run.seconds_before + clock.seconds()};
