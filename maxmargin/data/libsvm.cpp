@@ -73,6 +73,41 @@ class ExpectedIndex {
 };
 constexpr ExpectedIndex expected_index;
 
+/// The value that was read last. Many are repeated: those of binary features, the background of
+/// pictures.
+class LastValue {
+ public:
+  /// Whether the same text stands at `at`, which then moves behind it.
+  bool passes(const char*& at, double& value) const {
+    std::uint64_t word;
+    std::memcpy(&word, at, sizeof word);
+    if ((word & mask_) != text_) return false;
+    at += length_;
+    value = value_;
+    return true;
+  }
+
+  /// Short ones are kept, with the blank behind them.
+  void keep(const char* begin, const char* end, double value) {
+    length_ = static_cast<std::size_t>(end - begin);
+    if (length_ >= sizeof text_ || *end != ' ') return forget();
+    std::memcpy(&text_, begin, sizeof text_);
+    mask_ = ~std::uint64_t{0} >> (8 * (sizeof text_ - 1 - length_));
+    text_ &= mask_;
+    value_ = value;
+  }
+
+ private:
+  void forget() {
+    mask_ = 0;
+    text_ = 1;
+  }
+
+  std::uint64_t text_ = 1, mask_ = 0;  // nothing is the same
+  std::size_t length_ = 0;
+  double value_ = 0;
+};
+
 /// What a faulty feature is, by looking at it again.
 TextFault explain_feature(const char* at, std::int64_t previous, bool from_one) {
   const std::string_view token = token_at(at);
@@ -217,7 +252,7 @@ class LineParser {
       }
       double value = 0;
       if (at == nullptr || static_cast<std::int64_t>(raw) <= previous ||
-          (at = scan_number(at, value)) == nullptr || !ends_token(at) || !std::isfinite(value))
+          (at = scan_value(at, value)) == nullptr)
         return fail(token, explain_feature(token, previous, first_index_ == 1));
       if (raw == 0) note_zero(token);
       previous = static_cast<std::int64_t>(raw);
@@ -243,6 +278,14 @@ class LineParser {
     return digits.count > 0 && *at == ':' && raw <= largest_index ? at + 1 : nullptr;
   }
 
+  [[gnu::always_inline]] const char* scan_value(const char* at, double& value) {
+    if (last_value_.passes(at, value)) return at;
+    const char* const end = scan_number(at, value);
+    if (end == nullptr || !ends_token(end) || !std::isfinite(value)) return nullptr;
+    last_value_.keep(at, end, value);
+    return end;
+  }
+
   void note_zero(const char* token) {
     if (piece_.zero_index) return;
     piece_.zero_index = true;
@@ -255,6 +298,7 @@ class LineParser {
   std::int64_t first_index_;
   Index offset_;  ///< 1 unless features are known to count from 0; feature 0 wraps around
   bool without_gaps_ = false;  ///< the last row
+  LastValue last_value_;
   const char* line_ = nullptr;
 };
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 
 #include "maxmargin/base/error.hpp"
@@ -42,6 +43,32 @@ TEST(Libsvm, ReadsWhatTheFormatAllows) {
   EXPECT_TRUE(data.query.empty());
   EXPECT_EQ(rows_of(data),
             (std::vector<Row>{{{0, 0.5}, {2, -2}}, {{1, 1e-3}, {9, 7}}, {}, {}, {{4, 1}}}));
+}
+
+TEST(Libsvm, RepeatedValuesAreReadAsTheyStand) {
+  // Texts that begin alike, with and without gaps between the features.
+  const std::vector<std::string> texts{"1",       "1.5",      "-1",         "12345.5", "123456.5",
+                                       "1e2",     "1.",       "12345678.5", "-0.25",   "0",
+                                       "1234567", "12345678", "+1"};
+  const std::vector<std::string> blanks{" ", "  ", "\t", " \t"};
+  Rng rng(3);
+  std::string file;
+  std::vector<Row> expected;
+  for (int line = 0; line < 300; ++line) {
+    file += "1";
+    Row& row = expected.emplace_back();
+    for (Index feature = 0; feature < 20; ++feature) {
+      if (line % 2 == 0 && rng.below(3) == 0) continue;
+      const std::string& text = texts[rng.below(2) == 0 ? 0 : rng.below(texts.size())];
+      file += blanks[rng.below(3) == 0 ? rng.below(blanks.size()) : 0];
+      file += std::to_string(feature + 1) + ':' + text;
+      if (const double value = std::strtod(text.c_str(), nullptr); value != 0) row[feature] = value;
+    }
+    file += std::vector<std::string>{"\n", "\r\n", " \n", "#\n"}[rng.below(4)];
+  }
+  EXPECT_EQ(rows_of(parse(file)), expected);
+  for (const std::string wrong : {"1x", "1\r", "1:", "1\v2", "11\f"})
+    EXPECT_THROW(parse("1 1:1 2:1 3:" + wrong + " 4:1\n"), Error) << wrong;
 }
 
 TEST(Libsvm, CountsFromZeroIfAZeroOccurs) {
