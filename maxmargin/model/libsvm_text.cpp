@@ -74,11 +74,22 @@ char* put_features(char* at, const LibsvmModel& model, const Rows& row, std::siz
     *at++ = ' ';
     return at;
   }
+  // Values are often repeated, and their text is still at hand.
+  double last = 0;
+  const char* text = at;
+  std::size_t length = 0;
   row.for_each(0, [&](Index feature, double value) {
     if (value == 0) return;
     at = put_whole(at, feature);
     *at++ = ':';
-    at = put_value(at, value);
+    if (value == last) {
+      at = std::copy_n(text, length, at);
+    } else {
+      text = at;
+      at = put_value(at, value);
+      length = static_cast<std::size_t>(at - text);
+      last = value;
+    }
     *at++ = ' ';
   });
   return at;
