@@ -71,8 +71,7 @@ std::optional<LabelProblem> read_label(std::string_view text, bool number_needed
     return LabelProblem{"label " + shown(text) + " is missing or not finite",
                         "give the row a label or remove it"};
   if (number_needed)
-    return LabelProblem{"label " + shown(text) + " is not a number",
-                        "regression needs numbers as labels"};
+    return LabelProblem{"label " + shown(text) + " is not a number", "write a number as the label"};
   label = {0, words.number_of(text)};
   return {};
 }
