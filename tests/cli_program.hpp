@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "maxmargin/base/rng.hpp"
+#include "tests/temporary_folder.hpp"
 
 // Runs the program as a user does, in a directory of its own.
 namespace maxmargin::cli_test {
@@ -31,14 +32,7 @@ struct Finished {
 
 class Program : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "/cli_XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string path(const std::string& name) const { return folder_ / name; }
 
   std::string write(const std::string& name, const std::string& text) const {
     std::ofstream(path(name), std::ios::binary) << text;
@@ -49,7 +43,7 @@ class Program : public testing::Test {
   /// Names in the directory that were not written by the test.
   std::vector<std::string> files() const {
     std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_))
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
       names.push_back(entry.path().filename().string());
     std::sort(names.begin(), names.end());
     return names;
@@ -97,7 +91,7 @@ class Program : public testing::Test {
  private:
   [[noreturn]] void become(const std::vector<std::string>& arguments,
                            const std::string& output) const {
-    if (chdir(folder_.c_str()) != 0) _exit(126);
+    if (chdir(folder_.path().c_str()) != 0) _exit(126);
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
     signal(SIGPIPE, SIG_DFL);
@@ -113,7 +107,7 @@ class Program : public testing::Test {
     _exit(127);
   }
 
-  std::filesystem::path folder_;
+  const TemporaryFolder folder_;
 };
 
 /// Two classes that overlap, in LIBSVM text; `noise` is the share of wrong labels.

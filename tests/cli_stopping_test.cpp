@@ -9,7 +9,6 @@ namespace {
 class CliStopping : public Program {
  protected:
   void SetUp() override {
-    Program::SetUp();
     // Labels that no smooth function explains, at a high cost: many minutes of work.
     write("d", two_classes(4000, 0.5));
   }

@@ -42,7 +42,6 @@ std::vector<LibsvmCase> all_types() {
 class SolversBesideLibsvm : public testing::TestWithParam<LibsvmCase> {};
 
 TEST_P(SolversBesideLibsvm, TheSameOptimum) {
-  if (!std::filesystem::exists("/usr/bin/svm-train")) GTEST_SKIP() << "no svm-train";
   const Task& task = GetParam().task;
   const Outcome outcome = outcome_of(task);
   const Dataset data = outcome == Outcome::number

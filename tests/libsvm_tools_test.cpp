@@ -13,13 +13,6 @@ namespace fs = std::filesystem;
 
 class LibsvmTools : public Program {
  protected:
-  void SetUp() override {
-    Program::SetUp();
-    for (const char* tool : {"svm-grid", "svm-easy", "svm-subset", "svm-checkdata"})
-      if (!fs::exists(fs::path("/usr/bin") / tool)) GTEST_SKIP() << "no " << tool;
-    if (!fs::exists("/usr/bin/python3")) GTEST_SKIP() << "no Python";
-  }
-
   /// What a command of the shell prints, started in a folder of the test.
   std::string shell(const std::string& folder, const std::string& words) const {
     const std::string command = "cd " + path(folder) + " && " + words + " 2> /dev/null";
@@ -47,7 +40,6 @@ class LibsvmTools : public Program {
 };
 
 TEST_F(LibsvmTools, GridAndEasyDoTheSame) {
-  if (!fs::exists("/usr/bin/gnuplot")) GTEST_SKIP() << "svm-easy insists on gnuplot";
   lay_out("ours", fs::path(MAXMARGIN_PROGRAM).parent_path());
   lay_out("theirs", "/usr/bin");
   const std::string words = script("svm-easy") + " data more";

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "maxmargin/data/dataset.hpp"
+#include "tests/temporary_folder.hpp"
 
 // Debian's svm-train and svm-predict as witnesses.
 namespace maxmargin {
@@ -21,26 +22,15 @@ inline std::string text_of(const std::filesystem::path& path) {
   return text.str();
 }
 
-/// A directory that is gone at the end.
-class Folder {
+/// A folder where Debian's programs run.
+class Folder : public TemporaryFolder {
  public:
-  Folder() {
-    std::string pattern = testing::TempDir() + "/parity_XXXXXX";
-    EXPECT_NE(mkdtemp(pattern.data()), nullptr);
-    path_ = pattern;
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string operator/(const std::string& name) const { return path_ / name; }
-
   /// What Debian's program prints; it must end well.
   std::string run(const std::string& words) const {
-    const std::string command = "cd '" + path_.string() + "' && /usr/bin/" + words + " > log 2>&1";
+    const std::string command = "cd '" + path().string() + "' && /usr/bin/" + words + " > log 2>&1";
     EXPECT_EQ(std::system(command.c_str()), 0) << words << "\n" << text_of(*this / "log");
     return text_of(*this / "log");
   }
-
- private:
-  std::filesystem::path path_;
 };
 
 inline std::vector<double> printed_behind(const std::string& log, const std::string& name) {

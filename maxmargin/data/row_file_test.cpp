@@ -10,6 +10,7 @@
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/base/rng.hpp"
 #include "tests/made_data.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace maxmargin {
 namespace {
@@ -18,15 +19,8 @@ namespace fs = std::filesystem;
 
 class RowFileTest : public testing::Test {
  protected:
-  void SetUp() override {
-    // mkdtemp puts letters of its own in the place of six of these.
-    std::string pattern = testing::TempDir() + "/rows_" + std::string(6, 'X');
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = fs::canonical(pattern).string();
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  std::string folder_;
+  const TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path().string();
 };
 
 std::vector<double> dense(const Rows& rows, std::size_t columns) {

@@ -13,6 +13,7 @@
 #include <limits>
 
 #include "tests/sample_model.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace maxmargin {
 namespace {
@@ -52,23 +53,6 @@ void expect_same(const Model& one, const Model& other) {
   EXPECT_EQ(to_bytes(one), to_bytes(other));
   EXPECT_EQ(digest(one), digest(other));
 }
-
-/// A directory that is gone at the end.
-class Directory {
- public:
-  Directory() : path_(testing::TempDir() + "/maxmargin_XXXXXX") {
-    EXPECT_NE(mkdtemp(path_.data()), nullptr);
-  }
-  ~Directory() { std::filesystem::remove_all(path_); }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  std::size_t files() const {
-    const auto all = std::filesystem::directory_iterator(path_);
-    return static_cast<std::size_t>(std::distance(begin(all), end(all)));
-  }
-
- private:
-  std::string path_;
-};
 
 std::string content_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -344,7 +328,7 @@ TEST(ModelFile, InconsistentModelsAreNotWritten) {
   Model model = sample::classifier(Rbf{}, 2, Multiclass::one_vs_one, Storage::dense_float);
   model.machines[0].coefficient.pop_back();
   EXPECT_THROW(to_bytes(model), Error);
-  const Directory directory;
+  const TemporaryFolder directory;
   EXPECT_THROW(save(model, directory / "m"), Error);
   EXPECT_EQ(directory.files(), 0u);
 }
@@ -369,7 +353,7 @@ TEST(ModelFile, DigestTellsPredictionsApart) {
 }
 
 TEST(ModelFile, SavesAndLoads) {
-  const Directory directory;
+  const TemporaryFolder directory;
   const Model model = sample::classifier(Rbf{}, 4, Multiclass::one_vs_one, Storage::sparse_float);
   save(model, directory / "m");
   expect_same(model, load(directory / "m"));
@@ -378,7 +362,7 @@ TEST(ModelFile, SavesAndLoads) {
 }
 
 TEST(ModelFile, ReplacesAFileAndKeepsItsPermissionsAndLink) {
-  const Directory directory;
+  const TemporaryFolder directory;
   std::ofstream(directory / "real") << "old";
   chmod((directory / "real").c_str(), 0640);
   std::filesystem::create_symlink("real", directory / "link");
@@ -393,7 +377,7 @@ TEST(ModelFile, ReplacesAFileAndKeepsItsPermissionsAndLink) {
 }
 
 TEST(ModelFile, UnwritablePathsAreInputOutputErrors) {
-  const Directory directory;
+  const TemporaryFolder directory;
   const Model model = sample::classifier(Rbf{}, 2, Multiclass::one_vs_one, Storage::dense_float);
   for (const std::string& path :
        {directory / "absent/m", directory / "", std::string("/dev/full")}) {
@@ -414,7 +398,7 @@ TEST(ModelFile, UnwritablePathsAreInputOutputErrors) {
 // A limit on the size of files stands for a full disk: both let a write end early. The child does
 // nothing but save and tell by its exit code what it saw.
 TEST(ModelFile, AFullDiskKeepsTheOldFile) {
-  const Directory directory;
+  const TemporaryFolder directory;
   const Model old = sample::classifier(Rbf{}, 2, Multiclass::one_vs_one, Storage::dense_float);
   save(old, directory / "m");
   const std::string before = content_of(directory / "m");
@@ -443,7 +427,7 @@ TEST(ModelFile, AFullDiskKeepsTheOldFile) {
 }
 
 TEST(ModelFile, UnreadablePathsAreInputOutputErrors) {
-  const Directory directory;
+  const TemporaryFolder directory;
   for (const std::string& path : {directory / "absent", directory / ""}) {
     try {
       load(path);

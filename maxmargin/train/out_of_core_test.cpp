@@ -11,6 +11,7 @@
 #include "maxmargin/model/predict.hpp"
 #include "maxmargin/model/verify.hpp"
 #include "tests/made_data.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace maxmargin {
 namespace {
@@ -20,13 +21,6 @@ constexpr std::size_t enough = std::size_t{256} << 20;
 /// A data set as LIBSVM text in a file that goes with the test.
 class OutOfCoreTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "/disk_XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   std::string write(const Dataset& data, const std::vector<std::string>& names = {}) const {
     const std::string path = folder_ + "/data.svm";
     std::ofstream out(path);
@@ -48,7 +42,8 @@ class OutOfCoreTest : public testing::Test {
     return spill(path, reading, outcome, {folder_, enough}, threads_);
   }
 
-  std::string folder_;
+  const TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path().string();
   Threads threads_{2};
 };
 
@@ -143,7 +138,7 @@ TEST_F(OutOfCoreTest, TooLittleMemorySaysHowMuch) {
   const std::string needed = std::to_string((least_memory_out_of_core(6) >> 20) + 1) + "M";
   EXPECT_NE(message.find("give --memory " + needed), std::string::npos) << message;
   EXPECT_EQ(with(least_memory_out_of_core(6)), "no error");
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
+  EXPECT_EQ(temporary_.files(), 1u);
 }
 
 TEST_F(OutOfCoreTest, SaysWhatItCannotDo) {
