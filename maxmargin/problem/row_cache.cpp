@@ -150,13 +150,14 @@ void RowCache::compute(std::span<const Index> points, const Threads& threads) {
   computed_ += points.size();
 }
 
-void RowCache::fetch(std::span<const Index> points, const Threads& threads) {
+bool RowCache::fetch(std::span<const Index> points, const Threads& threads) {
   ++now_;
   std::vector<Index> missing;
   for (const Index point : points)
     if (slot_of_[point] == none) missing.push_back(point);
-  if (missing.size() > capacity_ - point_of_.size() + free_.size()) return;
+  if (lacks_room_for(missing.size())) return false;
   if (!missing.empty()) compute(missing, threads);
+  return true;
 }
 
 void RowCache::restrict_to(std::shared_ptr<const Quadratic> K, std::span<const Index> points,

@@ -37,8 +37,9 @@ class RowCache {
   /// out[i] = K(point, columns[i]) from a row that is held.
   void pick(Index point, std::span<const Index> columns, float* out) const;
 
-  /// Has rows of these points computed and held, if there is room for them without others going.
-  void fetch(std::span<const Index> points, const Threads& threads);
+  /// Has rows of these points computed and held; false if there is no room for them without others
+  /// going.
+  bool fetch(std::span<const Index> points, const Threads& threads);
   /// A row that is held here as floats, or null; behind its values zeros up to a multiple of
   /// row_unit.
   const float* floats(Index point) const {

@@ -111,7 +111,7 @@ KeptPairs::Result KeptPairs::improve(double target, std::size_t most_steps,
     const double aim = std::max(target, kept_share * all.violation());
     if (kept_violation <= aim) {
       const std::vector<Index> some = worst_missing(all);
-      cache_.fetch(some, threads);
+      if (!cache_.fetch(some, threads)) break;
       for (const Index point : some) show(point);
       result.work += active_.K->value_cost() * points * static_cast<double>(some.size());
       continue;

@@ -104,6 +104,17 @@ TEST(KeptPairs, SameBitsForAnyNumberOfThreads) {
   EXPECT_EQ(beta[0], beta[1]);
 }
 
+TEST(KeptPairs, EndsWhereItsRowsHaveNoMoreRoom) {
+  const Threads threads(1);
+  const DualQp qp = tube(301, Rows::one);
+  Active active = active_of(qp, threads);
+  RowCache cache(qp.K, 100 * (320 * sizeof(float) + 64), 2);
+  ASSERT_LT(cache.capacity(), 301u);
+  KeptPairs(active, cache).improve(1e-3, 100'000, threads);
+  EXPECT_LE(cache.size(), cache.capacity());
+  EXPECT_GT(active.levels(threads).violation(), 1e-3);
+}
+
 TEST(KeptPairs, NeedsRoomForAllRowsAndNoCurvature) {
   const Threads threads(1);
   DualQp qp = tube(100, Rows::one);

@@ -475,6 +475,7 @@ class Outer {
     if (!is_shrunk()) keep_f();
     const std::vector<Index> points = active_.leave_out(settled);
     cache_.restrict_to(active_.K, points, run_.threads);
+    takes_kept_pairs_.reset();
     chooser_.forget();
   }
 
@@ -507,6 +508,7 @@ class Outer {
     coupling_.measure(beta_);
     pull();
     cache_ = RowCache(qp_.K, options_.cache_bytes, set_size_.largest);
+    takes_kept_pairs_.reset();  // there may be no room for all of these rows
     chooser_.forget();
   }
 
