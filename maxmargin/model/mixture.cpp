@@ -12,6 +12,12 @@ namespace {
 // A segment is kept as a matrix while no more than 7 of 8 of its entries are zeros.
 constexpr std::size_t most_filling = 8;
 
+// Decision values nearer to zero than this are not trusted ...
+constexpr double near_zero = 1e-4;
+// ... nor are those that the error of float kernel values, about 1e-7 of their size, may have moved
+// across it.
+constexpr double float_error = 2e-7;
+
 constexpr int undecided = -1;
 constexpr int mixed = -2;
 
@@ -91,6 +97,10 @@ void Mixture::fill(Segment& segment, std::span<const Use> uses) const {
     segment.coefficient.push_back(use.coefficient);
   }
   std::partial_sum(segment.start.begin(), segment.start.end(), segment.start.begin());
+}
+
+double Mixture::blur(std::size_t machine, double reach) const {
+  return std::max(near_zero, float_error * norm_[machine] * reach);
 }
 
 bool Mixture::in_given_order() const { return std::ranges::is_sorted(order_); }

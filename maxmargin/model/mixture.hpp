@@ -23,8 +23,9 @@ class Mixture {
   /// The support vector that stands at each position: tiles have their columns in this order.
   std::span<const Index> order() const { return order_; }
   bool in_given_order() const;
-  /// Square root of the sum of squared coefficients of a machine.
-  double norm(std::size_t machine) const { return norm_[machine]; }
+  /// A decision value that is nearer to zero may have the wrong sign: float kernel values of at
+  /// most `reach` have errors that are independent of one another.
+  double blur(std::size_t machine, double reach) const;
 
   /// sums[r * machines() + m] += sum over c < count of tile[r * stride + c] * (coefficient of
   /// machine m at position begin + c). A row's result does not depend on the other rows.
@@ -52,7 +53,7 @@ class Mixture {
                 std::size_t count, double* sums) const;
 
   std::vector<Index> order_;
-  std::vector<double> norm_;
+  std::vector<double> norm_;  ///< of each machine's coefficients
   std::vector<Segment> segments_;
 };
 

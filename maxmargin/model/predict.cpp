@@ -19,12 +19,6 @@ namespace {
 constexpr std::size_t tile_rows = 64;
 constexpr std::size_t tile_columns = 1024;
 
-// Decision values nearer to zero than this are computed again in double ...
-constexpr double near_zero = 1e-4;
-// ... and those that the error of float kernel values, about 1e-7 of their size and independent of
-// one another, may have moved across it.
-constexpr double float_error = 2e-7;
-
 std::optional<Form> form_of(const Kernel& kernel) {
   return std::visit(
       [](const auto& chosen) -> std::optional<Form> {
@@ -223,12 +217,13 @@ class Doubts {
     return false;
   }
   bool about(std::span<const double> values, std::size_t m, double reach) const {
-    if (std::abs(values[m]) < blur(m, reach)) return true;
+    if (std::abs(values[m]) < mixture_.blur(m, reach)) return true;
     if (!by_largest_) return false;
     const auto best = std::ranges::max_element(values) - values.begin();
     const auto top = static_cast<std::size_t>(best);
     const auto near = [&](std::size_t other) {
-      return other != top && values[top] - values[other] < blur(top, reach) + blur(other, reach);
+      return other != top &&
+             values[top] - values[other] < mixture_.blur(top, reach) + mixture_.blur(other, reach);
     };
     if (m != top) return near(m);
     for (std::size_t other = 0; other < values.size(); ++other)
@@ -237,10 +232,6 @@ class Doubts {
   }
 
  private:
-  double blur(std::size_t m, double reach) const {
-    return std::max(near_zero, float_error * mixture_.norm(m) * reach);
-  }
-
   const Mixture& mixture_;
   bool any_;
   bool by_largest_;

@@ -12,11 +12,6 @@ namespace {
 constexpr std::size_t tile_rows = 512, tile_columns = 1024;
 constexpr std::size_t rows_per_task = 64;
 
-// As of Predictor: what is nearer to zero is computed again in double, and what the error of float
-// kernel values, independent of one another, may have moved across it.
-constexpr double near_zero = 1e-4;
-constexpr double float_error = 2e-7;
-
 /// Votes that a class has for certain, and those it may have.
 struct Votes {
   int least = 0, most = 0;
@@ -119,7 +114,7 @@ std::vector<double> HeldOut::decision_values(std::span<const Index> rows,
           std::max(least_reach, std::sqrt(std::abs(K.diagonal()[points[r]]) * largest));
       for (std::size_t m = 0; m < machines; ++m) {
         row[m] += model_.machines[m].bias();
-        blur[m] = std::max(near_zero, float_error * mixture.norm(m) * reach);
+        blur[m] = mixture.blur(m, reach);
       }
       for (const std::size_t m : in_doubt(model_, row, blur)) row[m] = exact_value(m, points[r]);
     }

@@ -29,14 +29,6 @@ struct Side {
   double violation(std::size_t v) const { return sign * (level[v] - end); }
 };
 
-/// Leaves the worst `most`, in any order.
-void cut(std::vector<Candidate>& list, std::size_t most) {
-  if (list.size() <= most) return;
-  const auto end = list.begin() + static_cast<std::ptrdiff_t>(most);
-  std::nth_element(list.begin(), end, list.end());
-  list.erase(end, list.end());
-}
-
 /// The `count` variables of the largest violations above zero, in any order.
 std::vector<Candidate> worst_of(const Side& side, std::span<const Index> id, std::size_t count,
                                 const Threads& threads) {
@@ -69,7 +61,7 @@ std::vector<Candidate> worst_of(const Side& side, std::span<const Index> id, std
     all.clear();
     from = 0;
   }
-  cut(all, count);
+  keep_worst(all, count);
   return all;
 }
 
@@ -80,8 +72,8 @@ struct Ends {
   /// Half of each; where one side has few the other takes their places.
   void halve(std::size_t count) {
     const std::size_t most_up = std::max(count / 2, count - std::min(count, down.size()));
-    cut(up, most_up);
-    cut(down, count - up.size());
+    keep_worst(up, most_up);
+    keep_worst(down, count - up.size());
   }
   /// The worst first.
   void sort() {

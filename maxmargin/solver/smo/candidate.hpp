@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "maxmargin/data/rows.hpp"
 
@@ -22,5 +24,13 @@ struct Candidate {
     return violation != other.violation ? violation > other.violation : tie < other.tie;
   }
 };
+
+/// Leaves the worst `most`, in any order.
+inline void keep_worst(std::vector<Candidate>& list, std::size_t most) {
+  if (list.size() <= most) return;
+  const auto end = list.begin() + static_cast<std::ptrdiff_t>(most);
+  std::nth_element(list.begin(), end, list.end());
+  list.erase(end, list.end());
+}
 
 }  // namespace maxmargin

@@ -85,10 +85,7 @@ std::vector<Index> KeptPairs::worst_missing(const Active::Levels& ends) const {
     if (by > 0) all.push_back({by, static_cast<Index>(p), static_cast<Index>(p)});
   }
   const std::size_t most = std::max(least_rows, active_.f.size() / rows_share);
-  if (all.size() > most) {
-    std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(most), all.end());
-    all.erase(all.begin() + static_cast<std::ptrdiff_t>(most), all.end());
-  }
+  keep_worst(all, most);
   std::vector<Index> points;
   for (const Candidate& each : all) points.push_back(each.v);
   std::sort(points.begin(), points.end());

@@ -188,10 +188,7 @@ std::vector<Index> NearPairs::worst_missing(const Active::Range& ends) const {
     if (by > 0) all.push_back({by, each.point, each.point});
   }
   const std::size_t most = std::max(least_rows, points_.size() / rows_share);
-  if (all.size() > most) {
-    std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(most), all.end());
-    all.erase(all.begin() + static_cast<std::ptrdiff_t>(most), all.end());
-  }
+  keep_worst(all, most);
   std::vector<Index> points;
   for (const Candidate& each : all) points.push_back(each.v);
   return points;
