@@ -17,7 +17,7 @@
 #include "maxmargin/linalg/blas.hpp"
 #include "maxmargin/loss/epsilon_insensitive.hpp"
 #include "maxmargin/loss/hinge.hpp"
-#include "maxmargin/problem/kernel_quadratic.hpp"
+#include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 #include "maxmargin/solver/solvers.hpp"
 
 namespace {

@@ -14,7 +14,7 @@
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/problem/streamed.hpp"
-#include "maxmargin/train/out_of_core.hpp"
+#include "maxmargin/train/disk/out_of_core.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include "maxmargin/base/buffer.hpp"
 #include "maxmargin/base/clock.hpp"
-#include "maxmargin/data/read.hpp"
+#include "maxmargin/data/readers/read.hpp"
 
 int main(int argc, char** argv) {
   if (argc < 2) {

@@ -9,8 +9,8 @@
 #include "cli/reading.hpp"
 #include "cli/suggest.hpp"
 #include "cli/verbs.hpp"
-#include "maxmargin/model/file.hpp"
-#include "maxmargin/model/libsvm_text.hpp"
+#include "maxmargin/libsvm/text.hpp"
+#include "maxmargin/model/file/file.hpp"
 
 namespace maxmargin::cli {
 namespace {
@@ -24,7 +24,7 @@ int run_convert(const ConvertArguments& arguments) {
     throw Error(Fault::usage, fmt::format("--to: unknown format '{}'", arguments.to),
                 suggestion(arguments.to, {"libsvm", "maxmargin"}));
   require_writable(arguments.output);
-  const Model model = load(arguments.model);
+  const Model model = load_any(arguments.model);
   const bool from_libsvm = model_format(arguments.model) == ModelFormat::libsvm;
   const bool to_libsvm_text = arguments.to.empty() ? !from_libsvm : arguments.to == "libsvm";
   if (to_libsvm_text)

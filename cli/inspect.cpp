@@ -11,7 +11,8 @@
 #include "cli/report.hpp"
 #include "cli/units.hpp"
 #include "cli/verbs.hpp"
-#include "maxmargin/model/file.hpp"
+#include "maxmargin/libsvm/text.hpp"
+#include "maxmargin/model/file/file.hpp"
 
 namespace maxmargin::cli {
 namespace {
@@ -120,7 +121,7 @@ std::string show_model(const Model& model, const std::string& path, std::uintmax
 }
 
 int run_inspect(const InspectArguments& arguments) {
-  const Model model = load(arguments.model);
+  const Model model = load_any(arguments.model);
   std::error_code code;
   const std::uintmax_t bytes = std::filesystem::file_size(arguments.model, code);
   const std::uintmax_t size = code ? 0 : bytes;

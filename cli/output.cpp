@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "maxmargin/base/error.hpp"
-#include "maxmargin/model/whole_file.hpp"
+#include "maxmargin/model/file/whole_file.hpp"
 
 namespace maxmargin::cli {
 namespace {

@@ -19,8 +19,9 @@
 #include "cli/units.hpp"
 #include "cli/verbs.hpp"
 #include "maxmargin/base/clock.hpp"
-#include "maxmargin/model/file.hpp"
-#include "maxmargin/model/whole_file.hpp"
+#include "maxmargin/libsvm/text.hpp"
+#include "maxmargin/model/file/file.hpp"
+#include "maxmargin/model/file/whole_file.hpp"
 
 namespace maxmargin::cli {
 namespace {
@@ -234,7 +235,7 @@ int run_predict(PredictArguments& arguments) {
   arguments.reading.make();
   refuse_model(arguments.data, "maxmargin predict DATA MODEL");
   const Stopwatch watch;
-  const Model model = load(arguments.model);
+  const Model model = load_any(arguments.model);
   const Threads threads(arguments.threads);
   const Predictor predictor(model);
   check_probability(model, arguments);

@@ -17,7 +17,7 @@
 #include "cli/verbs.hpp"
 #include "cli/watch.hpp"
 #include "maxmargin/base/buffer.hpp"
-#include "maxmargin/model/file.hpp"
+#include "maxmargin/model/file/file.hpp"
 
 namespace maxmargin::cli {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "cli/suggest.hpp"
 #include "maxmargin/base/error.hpp"
-#include "maxmargin/model/libsvm_text.hpp"
+#include "maxmargin/libsvm/text.hpp"
 
 namespace maxmargin::cli {
 namespace {

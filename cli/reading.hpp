@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "maxmargin/data/read.hpp"
+#include "maxmargin/data/readers/read.hpp"
 
 namespace maxmargin::cli {
 

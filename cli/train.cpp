@@ -15,9 +15,9 @@
 #include "cli/verbs.hpp"
 #include "cli/watch.hpp"
 #include "maxmargin/base/buffer.hpp"
-#include "maxmargin/model/file.hpp"
+#include "maxmargin/model/file/file.hpp"
 #include "maxmargin/problem/evaluate.hpp"
-#include "maxmargin/train/cross_validate.hpp"
+#include "maxmargin/train/folds/cross_validate.hpp"
 
 namespace maxmargin::cli {
 namespace {

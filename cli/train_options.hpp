@@ -7,7 +7,7 @@
 #include "cli/components.hpp"
 #include "cli/kernel_options.hpp"
 #include "cli/reading.hpp"
-#include "maxmargin/train/out_of_core.hpp"
+#include "maxmargin/train/disk/out_of_core.hpp"
 
 namespace maxmargin::cli {
 

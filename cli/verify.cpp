@@ -1,4 +1,4 @@
-#include "maxmargin/model/verify.hpp"
+#include "maxmargin/model/verify/verify.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,8 @@
 #include "cli/units.hpp"
 #include "cli/verbs.hpp"
 #include "maxmargin/base/clock.hpp"
-#include "maxmargin/model/file.hpp"
+#include "maxmargin/libsvm/text.hpp"
+#include "maxmargin/model/file/file.hpp"
 
 namespace maxmargin::cli {
 namespace {
@@ -64,7 +65,7 @@ std::string verify_table(const Model& model, const std::vector<Verified>& found)
 int run_verify(VerifyArguments& arguments) {
   arguments.reading.make();
   refuse_model(arguments.data, "maxmargin verify MODEL DATA");
-  const Model model = load(arguments.model);
+  const Model model = load_any(arguments.model);
   arguments.reading.fill_in(model.options, ReadingOptions::File::trained_on);
   ReadOptions options = arguments.reading.make();
   options.columns = model.features;

@@ -1,7 +1,7 @@
 // Trains a classifier on one file and tests it on another: classify TRAIN TEST
 #include <cstdio>
 
-#include "maxmargin/data/read.hpp"
+#include "maxmargin/data/readers/read.hpp"
 #include "maxmargin/model/predict.hpp"
 #include "maxmargin/train/train.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "maxmargin/base/error.hpp"
-#include "maxmargin/data/expression.hpp"
+#include "maxmargin/data/formula/expression.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace maxmargin;

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "maxmargin/model/consistency.hpp"
-#include "maxmargin/model/libsvm_text.hpp"
+#include "maxmargin/libsvm/text.hpp"
+#include "maxmargin/model/file/consistency.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "maxmargin/model/file.hpp"
+#include "maxmargin/model/file/file.hpp"
 #include "maxmargin/model/predict.hpp"
 
 namespace {

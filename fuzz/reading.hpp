@@ -7,7 +7,7 @@
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/data/describe.hpp"
-#include "maxmargin/data/read.hpp"
+#include "maxmargin/data/readers/read.hpp"
 
 namespace maxmargin {
 

@@ -5,8 +5,8 @@
 
 #include <functional>
 
-#include "maxmargin/kernel/engine.hpp"
-#include "maxmargin/model/file.hpp"
+#include "maxmargin/kernel/engine/engine.hpp"
+#include "maxmargin/model/file/file.hpp"
 #include "maxmargin/model/predict.hpp"
 #include "maxmargin/train/train.hpp"
 #include "tests/made_data.hpp"

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "maxmargin/problem/quadratic.hpp"
+#include "maxmargin/problem/matrix/quadratic.hpp"
 
 namespace maxmargin {
 

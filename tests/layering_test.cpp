@@ -25,6 +25,9 @@ const std::map<std::string, std::set<std::string>> may_include = {
     {"model", {"base", "linalg", "data", "kernel", "loss", "problem", "certify"}},
     {"train",
      {"base", "linalg", "data", "kernel", "loss", "problem", "certify", "solver", "model"}},
+    {"libsvm",
+     {"base", "linalg", "data", "kernel", "loss", "problem", "certify", "solver", "model",
+      "train"}},
 };
 
 TEST(Layering, EveryFolderIsInTheTable) {

@@ -9,8 +9,8 @@
 #include <iostream>
 #include <sstream>
 
-#include "maxmargin/data/read.hpp"
-#include "maxmargin/kernel/engine.hpp"
+#include "maxmargin/data/readers/read.hpp"
+#include "maxmargin/kernel/engine/engine.hpp"
 #include "maxmargin/model/predict.hpp"
 #include "maxmargin/train/train.hpp"
 #include "tests/made_data.hpp"

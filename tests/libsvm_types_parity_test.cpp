@@ -10,11 +10,11 @@
 #include <regex>
 #include <sstream>
 
-#include "maxmargin/data/read.hpp"
-#include "maxmargin/kernel/engine.hpp"
-#include "maxmargin/model/libsvm_predict.hpp"
-#include "maxmargin/model/libsvm_text.hpp"
-#include "maxmargin/train/libsvm_train.hpp"
+#include "maxmargin/data/readers/read.hpp"
+#include "maxmargin/kernel/engine/engine.hpp"
+#include "maxmargin/libsvm/predict.hpp"
+#include "maxmargin/libsvm/text.hpp"
+#include "maxmargin/libsvm/train.hpp"
 #include "tests/libsvm_witness.hpp"
 #include "tests/made_data.hpp"
 

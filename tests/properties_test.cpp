@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "maxmargin/kernel/engine.hpp"
+#include "maxmargin/kernel/engine/engine.hpp"
 #include "maxmargin/loss/block.hpp"
-#include "maxmargin/model/file.hpp"
+#include "maxmargin/model/file/file.hpp"
 #include "maxmargin/model/predict.hpp"
 #include "maxmargin/train/train.hpp"
 #include "tests/made_data.hpp"

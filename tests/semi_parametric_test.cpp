@@ -5,12 +5,12 @@
 #include <cmath>
 #include <numeric>
 
-#include "maxmargin/kernel/engine.hpp"
-#include "maxmargin/model/file.hpp"
+#include "maxmargin/kernel/engine/engine.hpp"
+#include "maxmargin/model/file/file.hpp"
 #include "maxmargin/model/predict.hpp"
-#include "maxmargin/model/verify.hpp"
-#include "maxmargin/problem/kernel_quadratic.hpp"
-#include "maxmargin/train/cross_validate.hpp"
+#include "maxmargin/model/verify/verify.hpp"
+#include "maxmargin/problem/matrix/kernel_quadratic.hpp"
+#include "maxmargin/train/folds/cross_validate.hpp"
 #include "tests/dense_optimum.hpp"
 #include "tests/made_data.hpp"
 

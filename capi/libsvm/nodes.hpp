@@ -2,8 +2,8 @@
 
 #include "capi/libsvm/svm.h"
 #include "maxmargin/data/dataset.hpp"
-#include "maxmargin/model/libsvm_model.hpp"
-#include "maxmargin/train/libsvm_parameters.hpp"
+#include "maxmargin/libsvm/model.hpp"
+#include "maxmargin/libsvm/parameters.hpp"
 
 // Between LIBSVM's structures and those of the library.
 

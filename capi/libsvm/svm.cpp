@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "capi/libsvm/nodes.hpp"
-#include "maxmargin/model/libsvm_predict.hpp"
-#include "maxmargin/model/libsvm_text.hpp"
-#include "maxmargin/train/libsvm_train.hpp"
+#include "maxmargin/libsvm/predict.hpp"
+#include "maxmargin/libsvm/text.hpp"
+#include "maxmargin/libsvm/train.hpp"
 
 // No exception leaves this file: what goes wrong is told on standard error and by the value
 // returned, as LIBSVM does it.

@@ -8,7 +8,7 @@
 #include "cli/libsvm/commands.hpp"
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/data/dataset.hpp"
-#include "maxmargin/data/read.hpp"
+#include "maxmargin/data/readers/read.hpp"
 
 namespace maxmargin::cli::libsvm {
 

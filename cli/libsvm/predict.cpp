@@ -7,10 +7,10 @@
 #include "cli/libsvm/summary.hpp"
 #include "cli/output.hpp"
 #include "cli/reading.hpp"
-#include "maxmargin/model/file.hpp"
-#include "maxmargin/model/libsvm_predict.hpp"
-#include "maxmargin/model/libsvm_text.hpp"
-#include "maxmargin/model/whole_file.hpp"
+#include "maxmargin/libsvm/predict.hpp"
+#include "maxmargin/libsvm/text.hpp"
+#include "maxmargin/model/file/file.hpp"
+#include "maxmargin/model/file/whole_file.hpp"
 
 namespace maxmargin::cli::libsvm {
 namespace {

@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "maxmargin/base/error.hpp"
-#include "maxmargin/data/number.hpp"
-#include "maxmargin/model/whole_file.hpp"
+#include "maxmargin/data/readers/number.hpp"
+#include "maxmargin/model/file/whole_file.hpp"
 
 namespace maxmargin::cli::libsvm {
 namespace {

@@ -8,7 +8,7 @@
 #include "cli/libsvm/range_file.hpp"
 #include "cli/output.hpp"
 #include "maxmargin/data/columns.hpp"
-#include "maxmargin/model/whole_file.hpp"
+#include "maxmargin/model/file/whole_file.hpp"
 
 namespace maxmargin::cli::libsvm {
 namespace {

@@ -1,4 +1,4 @@
-#include "maxmargin/train/libsvm_train.hpp"
+#include "maxmargin/libsvm/train.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "cli/libsvm/arguments.hpp"
 #include "cli/libsvm/summary.hpp"
 #include "cli/output.hpp"
-#include "maxmargin/model/libsvm_text.hpp"
+#include "maxmargin/libsvm/text.hpp"
 
 namespace maxmargin::cli::libsvm {
 namespace {

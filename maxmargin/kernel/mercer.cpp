@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "maxmargin/base/rng.hpp"
-#include "maxmargin/kernel/engine.hpp"
+#include "maxmargin/kernel/engine/engine.hpp"
 #include "maxmargin/linalg/blas.hpp"
 
 namespace maxmargin {

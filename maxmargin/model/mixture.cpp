@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "maxmargin/model/tile_product.hpp"
+#include "maxmargin/model/verify/tile_product.hpp"
 
 namespace maxmargin {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/data/dataset.hpp"
-#include "maxmargin/data/expression.hpp"
+#include "maxmargin/data/formula/expression.hpp"
 
 namespace maxmargin {
 namespace {

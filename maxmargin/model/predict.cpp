@@ -6,9 +6,9 @@
 #include <numeric>
 #include <optional>
 
-#include "maxmargin/kernel/engine.hpp"
+#include "maxmargin/kernel/engine/engine.hpp"
 #include "maxmargin/model/mixture.hpp"
-#include "maxmargin/model/tile_product.hpp"
+#include "maxmargin/model/verify/tile_product.hpp"
 #include "maxmargin/model/weights.hpp"
 
 namespace maxmargin {

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "maxmargin/kernel/engine.hpp"
+#include "maxmargin/kernel/engine/engine.hpp"
 #include "maxmargin/model/mixture.hpp"
-#include "maxmargin/model/tile_product.hpp"
+#include "maxmargin/model/verify/tile_product.hpp"
 #include "tests/sample_model.hpp"
 
 namespace maxmargin {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "maxmargin/loss/block.hpp"
-#include "maxmargin/problem/quadratic.hpp"
+#include "maxmargin/problem/matrix/quadratic.hpp"
 
 namespace maxmargin {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "maxmargin/base/threads.hpp"
-#include "maxmargin/data/row_file.hpp"
+#include "maxmargin/data/disk/row_file.hpp"
 #include "maxmargin/loss/block.hpp"
 
 namespace maxmargin {

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <string>
 
-#include "maxmargin/problem/approximate.hpp"
+#include "maxmargin/problem/matrix/approximate.hpp"
 #include "maxmargin/solver/equations/memory.hpp"
 #include "maxmargin/solver/smo/coupled_rows.hpp"
 #include "maxmargin/solver/solvers.hpp"

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "maxmargin/base/clock.hpp"
-#include "maxmargin/problem/biased.hpp"
-#include "maxmargin/problem/kernel_quadratic.hpp"
+#include "maxmargin/problem/matrix/biased.hpp"
+#include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 
 namespace maxmargin {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "maxmargin/problem/approximate.hpp"
+#include "maxmargin/problem/matrix/approximate.hpp"
 #include "maxmargin/train/formulate.hpp"
 #include "maxmargin/train/train.hpp"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "maxmargin/model/predict.hpp"
-#include "maxmargin/model/verify.hpp"
+#include "maxmargin/model/verify/verify.hpp"
 #include "tests/made_data.hpp"
 
 namespace maxmargin {

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "maxmargin/data/constant_features.hpp"
-#include "maxmargin/kernel/locality.hpp"
-#include "maxmargin/problem/biased.hpp"
-#include "maxmargin/problem/kernel_quadratic.hpp"
+#include "maxmargin/kernel/engine/locality.hpp"
+#include "maxmargin/problem/matrix/biased.hpp"
+#include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 
 namespace maxmargin {
 namespace {

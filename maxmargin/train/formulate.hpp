@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "maxmargin/loss/losses.hpp"
-#include "maxmargin/problem/approximate.hpp"
 #include "maxmargin/problem/dual_qp.hpp"
+#include "maxmargin/problem/matrix/approximate.hpp"
 #include "maxmargin/train/functions.hpp"
 #include "maxmargin/train/task.hpp"
 

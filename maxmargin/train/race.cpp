@@ -6,7 +6,7 @@
 
 #include "maxmargin/base/buffer.hpp"
 #include "maxmargin/base/error.hpp"
-#include "maxmargin/model/file.hpp"
+#include "maxmargin/model/file/file.hpp"
 #include "maxmargin/train/approximation.hpp"
 #include "maxmargin/train/prepared.hpp"
 

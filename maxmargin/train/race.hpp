@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "maxmargin/train/out_of_core.hpp"
+#include "maxmargin/train/disk/out_of_core.hpp"
 
 namespace maxmargin {
 

@@ -8,7 +8,7 @@
 #include "maxmargin/data/equal_rows.hpp"
 #include "maxmargin/kernel/mercer.hpp"
 #include "maxmargin/train/approximation.hpp"
-#include "maxmargin/train/calibrate.hpp"
+#include "maxmargin/train/folds/calibrate.hpp"
 #include "maxmargin/train/machines.hpp"
 
 namespace maxmargin {

@@ -3,7 +3,7 @@
 #include <functional>
 #include <optional>
 
-#include "maxmargin/problem/approximate.hpp"
+#include "maxmargin/problem/matrix/approximate.hpp"
 #include "maxmargin/solver/improve/improve.hpp"
 #include "maxmargin/solver/solvers.hpp"
 #include "maxmargin/train/task.hpp"

@@ -19,7 +19,7 @@
 #include "maxmargin/base/buffer.hpp"
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/base/rng.hpp"
-#include "maxmargin/problem/kernel_quadratic.hpp"
+#include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 #include "maxmargin/solver/solvers.hpp"
 
 namespace {

@@ -14,10 +14,10 @@
 #include <string>
 
 #include "maxmargin/base/error.hpp"
-#include "maxmargin/data/read.hpp"
+#include "maxmargin/data/readers/read.hpp"
 #include "maxmargin/data/scaling.hpp"
-#include "maxmargin/problem/approximate.hpp"
-#include "maxmargin/problem/kernel_quadratic.hpp"
+#include "maxmargin/problem/matrix/approximate.hpp"
+#include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "maxmargin/problem/quadratic.hpp"
+#include "maxmargin/problem/matrix/quadratic.hpp"
 
 namespace maxmargin {
 

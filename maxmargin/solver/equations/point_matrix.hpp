@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "maxmargin/linalg/symmetric.hpp"
-#include "maxmargin/problem/quadratic.hpp"
+#include "maxmargin/problem/matrix/quadratic.hpp"
 
 namespace maxmargin {
 

@@ -8,7 +8,7 @@
 
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/problem/evaluate.hpp"
-#include "maxmargin/problem/low_rank.hpp"
+#include "maxmargin/problem/matrix/low_rank.hpp"
 #include "maxmargin/solver/improve/rows_in_play.hpp"
 #include "maxmargin/solver/solve_from.hpp"
 

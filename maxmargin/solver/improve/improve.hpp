@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "maxmargin/problem/approximate.hpp"
+#include "maxmargin/problem/matrix/approximate.hpp"
 #include "maxmargin/solver/solvers.hpp"
 
 namespace maxmargin {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "maxmargin/certify/known.hpp"
-#include "maxmargin/problem/approximate.hpp"
 #include "maxmargin/problem/dual_qp.hpp"
+#include "maxmargin/problem/matrix/approximate.hpp"
 
 namespace maxmargin {
 

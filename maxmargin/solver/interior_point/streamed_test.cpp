@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "maxmargin/loss/losses.hpp"
-#include "maxmargin/problem/low_rank.hpp"
+#include "maxmargin/problem/matrix/low_rank.hpp"
 #include "maxmargin/solver/interior_point/interior_point.hpp"
 #include "maxmargin/solver/interior_point/path_variables.hpp"
 #include "maxmargin/solver/interior_point/streamed_pass.hpp"

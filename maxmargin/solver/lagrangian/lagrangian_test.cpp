@@ -6,8 +6,8 @@
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/base/rng.hpp"
-#include "maxmargin/problem/biased.hpp"
-#include "maxmargin/problem/low_rank.hpp"
+#include "maxmargin/problem/matrix/biased.hpp"
+#include "maxmargin/problem/matrix/low_rank.hpp"
 #include "maxmargin/solver/solvers.hpp"
 #include "tests/dense_quadratic.hpp"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "maxmargin/problem/dual_qp.hpp"
-#include "maxmargin/problem/row_cache.hpp"
+#include "maxmargin/problem/matrix/row_cache.hpp"
 #include "maxmargin/solver/one_variable/set_steps.hpp"
 #include "maxmargin/solver/one_variable/violations.hpp"
 

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "maxmargin/base/rng.hpp"
-#include "maxmargin/problem/kernel_quadratic.hpp"
+#include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 
 namespace maxmargin {
 namespace {

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "maxmargin/base/rng.hpp"
-#include "maxmargin/problem/biased.hpp"
-#include "maxmargin/problem/kernel_quadratic.hpp"
+#include "maxmargin/problem/matrix/biased.hpp"
+#include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 #include "maxmargin/solver/solvers.hpp"
 #include "tests/dense_optimum.hpp"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "maxmargin/base/rng.hpp"
-#include "maxmargin/problem/kernel_quadratic.hpp"
+#include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 #include "maxmargin/solver/solvers.hpp"
 
 namespace maxmargin {

@@ -1,0 +1,476 @@
+#include "maxmargin/kernel/engine/engine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <numeric>
+#include <stdexcept>
+
+#include "maxmargin/kernel/engine/exact_product.hpp"
+#include "maxmargin/kernel/engine/left_panel.hpp"
+#include "maxmargin/kernel/engine/locality.hpp"
+#include "maxmargin/kernel/engine/narrow_engine.hpp"
+#include "maxmargin/kernel/engine/panel_engine.hpp"
+#include "maxmargin/kernel/engine/vnni_tiles.hpp"
+#include "maxmargin/linalg/accumulate.hpp"
+
+namespace maxmargin {
+namespace {
+
+// A tile of so many values stays in L2 between being computed and being summed up.
+constexpr std::size_t product_rows = 64;
+constexpr std::size_t product_columns = 2048;
+
+/// Columns left as they are stored; see left_panel.hpp.
+class StoredEngine final : public Engine {
+ public:
+  StoredEngine(const Form& form, const Rows& columns, bool in_double)
+      : form_(form), columns_(columns), in_double_(in_double) {}
+
+  void block(const Rows& left, std::span<const Index> which, std::size_t begin, std::size_t count,
+             std::span<float* const> out) const override {
+    const auto evaluate = in_double_ ? left_panel_block<double> : left_panel_block<float>;
+    evaluate(form_, left, which, columns_, begin, count, out);
+  }
+  void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,
+                   std::size_t count, double* out, std::size_t stride) const override {
+    exact_left_panel_block(form_, left, which, columns_, begin, count, out, stride);
+  }
+  void add_exact_product(const Rows& left, std::span<const Index> which,
+                         std::span<const double> coefficients, std::size_t begin, std::size_t count,
+                         double* y) const override {
+    maxmargin::add_exact_product(form_, left, which, coefficients, columns_, begin, count, y);
+  }
+  std::unique_ptr<Engine> for_columns(const Rows& columns, std::span<const Index>) const override {
+    return std::make_unique<StoredEngine>(form_, columns, in_double_);
+  }
+  double value_cost() const override {
+    return 0.1 * static_cast<double>(columns_.stored()) / static_cast<double>(columns_.count + 1);
+  }
+  std::size_t bytes() const override { return 0; }
+
+ private:
+  Form form_;
+  Rows columns_;
+  bool in_double_;
+};
+
+/// An engine whose values come in double: the user's function and the precomputed matrix.
+class DoubleEngine : public Engine {
+ public:
+  void block(const Rows& left, std::span<const Index> which, std::size_t begin, std::size_t count,
+             std::span<float* const> out) const override {
+    std::vector<double> exact(which.size() * count);
+    exact_block(left, which, begin, count, exact.data(), count);
+    for (std::size_t r = 0; r < which.size(); ++r)
+      for (std::size_t c = 0; c < count; ++c) out[r][c] = static_cast<float>(exact[r * count + c]);
+  }
+  double value_cost() const override { return 100; }
+  std::size_t bytes() const override { return 0; }
+};
+
+class CustomEngine final : public DoubleEngine {
+ public:
+  CustomEngine(const Custom& kernel, const Rows& columns) : kernel_(kernel), columns_(columns) {
+    if (!kernel.function)
+      throw Error(Fault::usage, "the kernel '" + kernel.label + "' has no function",
+                  "give the function it was trained with, from C++");
+  }
+  void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,
+                   std::size_t count, double* out, std::size_t stride) const override {
+    if (stride == count) return kernel_.function(left, which, columns_, begin, count, out);
+    std::vector<double> block(which.size() * count);
+    kernel_.function(left, which, columns_, begin, count, block.data());
+    for (std::size_t r = 0; r < which.size(); ++r)
+      std::copy_n(block.data() + r * count, count, out + r * stride);
+  }
+  std::unique_ptr<Engine> for_columns(const Rows& columns, std::span<const Index>) const override {
+    return std::make_unique<CustomEngine>(kernel_, columns);
+  }
+
+ private:
+  Custom kernel_;
+  Rows columns_;
+};
+
+class PrecomputedEngine final : public DoubleEngine {
+ public:
+  std::unique_ptr<Engine> for_columns(const Rows&, std::span<const Index>) const override {
+    return std::make_unique<PrecomputedEngine>();
+  }
+  void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,
+                   std::size_t count, double* out, std::size_t stride) const override {
+    for (std::size_t r = 0; r < which.size(); ++r) {
+      double* row = out + r * stride;
+      std::fill_n(row, count, 0.0);
+      left.for_each(which[r], [&](Index feature, double value) {
+        if (feature >= begin && feature < begin + count) row[feature - begin] = value;
+      });
+    }
+  }
+};
+
+/// How fast the map's value changes, relative to itself, with an error of the sum; infinite: the
+/// sum must be as exact as possible.
+double sensitivity(const Map& map) {
+  if (const auto* decay = std::get_if<Decay>(&map)) return decay->rate;
+  if (const auto* tangent = std::get_if<HyperbolicTangent>(&map)) return tangent->factor;
+  if (std::holds_alternative<RootDecay>(map)) return std::numeric_limits<double>::infinity();
+  return 0;
+}
+
+// Float sums lose up to 5e-7 of the norms they are made of; times the sensitivity, that stays below
+// 1e-6 up to this. Of tens of thousands of random matrices, one in a thousand had a value with up
+// to twice that error.
+constexpr double float_limit = 2;
+// Sums in double of float blocks lose about a third of that, as do sums of few squares of
+// differences, where nothing cancels.
+constexpr double blocks_limit = 6;
+constexpr double differences_limit = 5;
+// Up to this mean of rows' sums of squares, times the sensitivity, inner products lose no more than
+// differences do.
+constexpr double products_limit = 0.25;
+// Longer sums of floats lose more: equal terms are all rounded to the same side.
+constexpr std::size_t longest_float_sum = 128;
+// Above this degree the error of a power grows beyond 1e-6.
+constexpr int float_degree = 3;
+constexpr double huge_norm = 1e30;
+
+/// The largest sum of squares (or of alone()) of a row that float sums may be made of; 0: none.
+double float_trust(const Form& form, double own, double limit) {
+  const auto* power = std::get_if<Power>(&form.map);
+  if (power != nullptr && power->degree > float_degree) return 0;
+  if (own > huge_norm) return 0;
+  const double rate = sensitivity(form.map);
+  if (rate * 2 * own > limit) return 0;
+  return rate > 0 ? std::max(own, limit / rate - own) : huge_norm;
+}
+
+/// The relative error expected of values whose distances come from float sums: half of the 1e-6
+/// that the limit stands for where norms are as large as it allows.
+double sums_deviation(const Form& form, double own, double limit) {
+  return 5e-8 + 5e-7 * sensitivity(form.map) * 2 * own / limit;
+}
+
+void check_non_negative(const Form& form, const Rows& rows, std::string_view kernel) {
+  if (!form.needs_non_negative()) return;
+  for (std::size_t i = 0; i < rows.count; ++i)
+    rows.for_each(i, [&](Index feature, double value) {
+      if (value < 0)
+        throw Error(Fault::data,
+                    "row " + std::to_string(i + 1) + ", feature " + std::to_string(feature + 1) +
+                        ": the " + std::string(kernel) + " kernel takes no negative value",
+                    "shift or scale the features to 0 or more (--scale unit), or choose another "
+                    "kernel");
+    });
+}
+
+// Packed columns pay while they stay within this many times the stored data ...
+constexpr std::size_t packing_factor = 24;
+// ... or are small anyway.
+constexpr std::size_t small_panels = std::size_t{64} << 20;
+
+// Up to so many features, differences cost little more than products.
+constexpr std::size_t most_differences = 32;
+
+// From this density on, walking through all features is cheaper than through a list.
+constexpr double dense_from = 0.4;
+
+/// How far values may be from whole multiples of a unit: a distance of d then changes by about
+/// 2 sqrt(2 d / 3) times that (independent deviations, evenly spread), and the kernel value, at two
+/// and a half times that for the largest distance, by less than 1e-6.
+double slack_of_units(const Form& form, const Extent& extent) {
+  const auto* decay = std::get_if<Decay>(&form.map);
+  if (decay == nullptr || !Summation(form.pairing).is_euclidean()) return 0;
+  const double distance = 2 * extent.norm;
+  return 1e-6 / (2.5 * decay->rate * 2 * std::sqrt(2 * distance / 3) + 1e-300);
+}
+
+/// Panels of whole numbers, whose sums are exact; null where the values are none.
+std::unique_ptr<Engine> make_whole_engine(const Form& form, const Rows& columns,
+                                          const Extent& extent, double trust, Packing packing,
+                                          const Threads& threads) {
+  const Summation summation(form.pairing);
+  packing.slack = slack_of_units(form, extent);
+  packing.unit = common_unit(summation, columns, extent, packing.slack, threads);
+  if (packing.unit == 0) return nullptr;
+  const double square = packing.unit * packing.unit, units = extent.norm / square;
+  const bool is_binary =
+      extent.smallest == extent.largest && packing.unit == extent.largest && !extent.negative;
+  const bool is_listed = packing.side == LeftSide::listed;
+  if (is_binary && 2 * units <= 255 && summation.is_euclidean() &&
+      std::holds_alternative<Decay>(form.map)) {
+    packing.side = LeftSide::listed;
+    packing.trusted_norm = (255 - units) * square;
+    return make_panel_engine<std::uint8_t>(form, columns, std::move(packing), threads);
+  }
+  // Exact in float up to 2^24 and in int32 up to 2^31.
+  if (packing.side == LeftSide::dense && packing.used.count > most_differences && has_vnni() &&
+      4 * units < 0x1p31) {
+    packing.trusted_norm = 0x1p29 * square;
+    return make_panel_engine<std::int16_t>(form, columns, std::move(packing), threads);
+  }
+  if (4 * units < 0x1p24) {
+    packing.trusted_norm = 0x1p22 * square;
+    return make_panel_engine<float>(form, columns, std::move(packing), threads);
+  }
+  if (4 * units < 0x1p31 && (trust == 0 || is_listed)) {
+    packing.side = LeftSide::listed;
+    packing.trusted_norm = 0x1p29 * square;
+    if (has_vnni() && !extent.negative && extent.largest <= 255.5 * packing.unit)
+      return make_panel_engine<std::int8_t>(form, columns, std::move(packing), threads);
+    return make_panel_engine<std::int16_t>(form, columns, std::move(packing), threads);
+  }
+  return nullptr;
+}
+
+/// Whether most values are negligible, and boxes around columns tell so in float numbers.
+bool leaves_out_far_blocks(const Form& form, const Engine& engine, const Rows& columns,
+                           double near_share, const Threads& threads) {
+  constexpr double exact_floats = 1e4;
+  const double limit = negligible_from(form);
+  if (near_share > 0.5 || engine.codes() != nullptr) return false;
+  const double largest = extent_of(Summation(form.pairing), columns, threads).largest;
+  return largest < exact_floats * std::sqrt(limit);
+}
+
+/// Whether rows in groups are cheaper than alone: a group's list is longer than that of one row,
+/// but a panel that does not stay in L1 is read once for all of its rows.
+bool groups_pay(const Rows& columns, std::size_t used_features) {
+  // Cycles per listed feature of a row alone, from L1 and from further away, and per feature of a
+  // group for each of its rows.
+  constexpr double alone_near = 3, alone_far = 10, grouped = 2.8;
+  constexpr std::size_t near_features = 128, sampled = 64;
+  const std::size_t stride = std::max<std::size_t>(1, columns.count / (sampled * rows_a_group));
+  std::size_t alone = 0, together = 0;
+  std::vector<std::size_t> seen(columns.columns, 0);
+  for (std::size_t g = 1; g * stride * rows_a_group <= columns.count && g <= sampled; ++g)
+    for (std::size_t r = 0; r < rows_a_group; ++r)
+      columns.for_each((g - 1) * stride * rows_a_group + r, [&](Index feature, double value) {
+        if (value == 0) return;
+        ++alone;
+        together += seen[feature] != g;
+        seen[feature] = g;
+      });
+  const double cost = used_features <= near_features ? alone_near : alone_far;
+  return grouped * static_cast<double>(rows_a_group * together) < cost * static_cast<double>(alone);
+}
+
+std::unique_ptr<Engine> make_form_engine(const Form& form, const Rows& columns,
+                                         const Threads& threads) {
+  const Summation summation(form.pairing);
+  const Extent extent = extent_of(summation, columns, threads);
+  double own = summation.is_product() ? extent.norm : extent.alone;
+  double trust = float_trust(form, own, float_limit);
+  Packing packing;
+  packing.used = used_features(columns, threads);
+  packing.nonzeros = static_cast<double>(extent.nonzeros) / static_cast<double>(columns.count + 1);
+  const std::size_t stored = columns.stored() * 12 + 1;
+  const bool pack = panel_bytes<float>(packing.used.count, columns.count) <=
+                    std::max(small_panels, packing_factor * stored);
+  if (!pack) return std::make_unique<StoredEngine>(form, columns, trust == 0);
+
+  const double cells =
+      static_cast<double>(packing.used.count) * static_cast<double>(columns.count) + 1;
+  if (summation.is_product() && static_cast<double>(extent.nonzeros) > dense_from * cells)
+    packing.side = LeftSide::dense;
+  if (summation.is_product())
+    if (auto engine = make_whole_engine(form, columns, extent, trust, packing, threads))
+      return engine;
+  if (packing.side == LeftSide::dense && summation.is_euclidean()) {
+    CenteredFeatures centered = centered_features(summation, columns, threads);
+    packing.used = std::move(centered.used);
+    own = centered.norm;
+    packing.by_differences = std::holds_alternative<Decay>(form.map) &&
+                             packing.used.count <= most_differences &&
+                             float_trust(form, own, differences_limit) > 0;
+    trust = float_trust(form, own, packing.by_differences ? differences_limit : float_limit);
+    if (packing.by_differences) {
+      const double rate = std::get<Decay>(form.map).rate;
+      packing.by_products = rate * centered.mean_norm <= products_limit;
+      packing.stretch = std::sqrt((packing.by_products ? 2 : 1) * rate * std::numbers::log2e);
+    }
+    if (packing.by_products) {
+      // Differences do not depend on a center, and inner products lose least by that which is near
+      // to most rows.
+      packing.used.center = std::move(centered.means);
+      trust = std::max(trust, centered.norm_about_means);
+    }
+  }
+  if (packing.side == LeftSide::listed && summation.is_product() &&
+      groups_pay(columns, packing.used.count))
+    packing.side = LeftSide::grouped;
+  packing.trusted_norm = trust;
+  const bool by_distance = std::holds_alternative<Decay>(form.map) && summation.is_euclidean();
+  if (trust > 0 && by_distance) packing.deviation = sums_deviation(form, own, float_limit);
+  if (packing.by_differences) packing.deviation = 5e-8;
+  const bool is_long = summation.is_product() && packing.used.count > longest_float_sum;
+  if (trust > 0 && !is_long)
+    return make_panel_engine<float>(form, columns, std::move(packing), threads);
+  packing.trusted_norm = float_trust(form, own, blocks_limit);
+  packing.deviation = sums_deviation(form, own, blocks_limit);
+  if (packing.trusted_norm > 0 && summation.is_product())
+    return make_panel_engine<float, double>(form, columns, std::move(packing), threads);
+  packing.trusted_norm = std::numeric_limits<double>::infinity();
+  packing.deviation = 5e-8;
+  if (packing.side == LeftSide::grouped) packing.side = LeftSide::listed;
+  return make_panel_engine<double>(form, columns, std::move(packing), threads);
+}
+
+}  // namespace
+
+void Engine::block(const Rows& left, std::span<const Index> which, std::size_t begin,
+                   std::size_t count, float* out, std::size_t stride) const {
+  std::vector<float*> rows(which.size());
+  for (std::size_t r = 0; r < rows.size(); ++r) rows[r] = out + r * stride;
+  block(left, which, begin, count, rows);
+}
+
+void Engine::add_product(const Rows& left, std::span<const Index> which,
+                         std::span<const double> coefficients, std::size_t begin, std::size_t count,
+                         double* y) const {
+  std::vector<float> tile(product_rows * product_columns);
+  std::vector<const float*> rows(product_rows);
+  for (std::size_t r = 0; r < product_rows; ++r) rows[r] = tile.data() + r * product_columns;
+  for (std::size_t c = 0; c < count; c += product_columns) {
+    const std::size_t columns = std::min(product_columns, count - c);
+    for (std::size_t r = 0; r < which.size(); r += product_rows) {
+      const std::size_t some = std::min(product_rows, which.size() - r);
+      block(left, which.subspan(r, some), begin + c, columns, tile.data(), product_columns);
+      add_scaled_rows({rows.data(), some}, coefficients.subspan(r, some), columns, y + c);
+    }
+  }
+}
+
+void Engine::add_half_product(const Rows& rows, std::size_t first, std::span<const double> x,
+                              double* y) const {
+  constexpr std::size_t columns_at_once = 512;
+  const std::size_t some = std::min(half_rows, x.size() - first);
+  std::vector<Index> which(some);
+  std::iota(which.begin(), which.end(), static_cast<Index>(first));
+  std::vector<float> tile(half_rows * columns_at_once);
+  std::vector<const float*> values(some);
+  for (std::size_t r = 0; r < some; ++r) values[r] = tile.data() + r * columns_at_once;
+  for (std::size_t c = first; c < x.size();) {
+    const bool is_square = c == first;
+    const std::size_t columns = is_square ? some : std::min(columns_at_once, x.size() - c);
+    block(rows, which, c, columns, tile.data(), columns_at_once);
+    add_scaled_rows(values, x.subspan(first, some), columns, y + c);
+    if (!is_square) add_row_products(values, x.data() + c, columns, y + first);
+    c += columns;
+  }
+}
+
+double Engine::half_cost() const {
+  // Sums are taken twice, and values are on their way to memory.
+  constexpr double sums = 0.4, cheap = 1.5;
+  return value_cost() > cheap ? value_cost() + sums : std::numeric_limits<double>::infinity();
+}
+
+void Engine::near_values(const Rows& left, std::span<const Index> which, std::size_t begin,
+                         std::size_t count, double, const NearValues& body) const {
+  std::vector<float> row(count);
+  for (std::size_t r = 0; r < which.size(); ++r) {
+    block(left, which.subspan(r, 1), begin, count, row.data(), count);
+    body(r, 0, row);
+  }
+}
+
+std::unique_ptr<Engine> Engine::for_block(const Rows&, std::span<const Index>) const {
+  return nullptr;
+}
+
+void Engine::add_exact_product(const Rows& left, std::span<const Index> which,
+                               std::span<const double> coefficients, std::size_t begin,
+                               std::size_t count, double* y) const {
+  std::vector<double> row(count);
+  for (std::size_t r = 0; r < which.size(); ++r) {
+    exact_block(left, which.subspan(r, 1), begin, count, row.data(), count);
+    for (std::size_t c = 0; c < count; ++c) y[c] += coefficients[r] * row[c];
+  }
+}
+
+void Engine::code_block(const Rows&, std::span<const Index>, std::size_t, std::size_t,
+                        std::span<std::uint8_t* const>) const {
+  throw std::logic_error("this engine has no codes");
+}
+
+std::unique_ptr<Engine> make_engine(const Kernel& kernel, const Rows& columns,
+                                    const Threads& threads) {
+  if (const auto* custom = std::get_if<Custom>(&kernel))
+    return std::make_unique<CustomEngine>(*custom, columns);
+  if (std::holds_alternative<Precomputed>(kernel)) return std::make_unique<PrecomputedEngine>();
+  return std::visit(
+      [&](const auto& chosen) -> std::unique_ptr<Engine> {
+        if constexpr (requires { chosen.form(); }) {
+          const Form form = chosen.form();
+          check_non_negative(form, columns, chosen.name);
+          auto engine = make_form_engine(form, columns, threads);
+          const double share = near_share(form, columns);
+          if (!leaves_out_far_blocks(form, *engine, columns, share, threads)) return engine;
+          return make_narrow_engine(form, std::move(engine), columns, share);
+        } else {
+          return nullptr;
+        }
+      },
+      kernel);
+}
+
+double naive_value(const Kernel& kernel, const Rows& left, std::size_t i, const Rows& right,
+                   std::size_t j) {
+  return std::visit(
+      [&](const auto& chosen) -> double {
+        if constexpr (requires { chosen.form(); }) {
+          const Form form = chosen.form();
+          std::vector<double> x(std::max(left.columns, right.columns), 0.0), z = x;
+          left.for_each(i, [&](Index feature, double value) { x[feature] = value; });
+          right.for_each(j, [&](Index feature, double value) { z[feature] = value; });
+          double sum = 0;
+          for (std::size_t k = 0; k < x.size(); ++k) sum += pair_term(form.pairing, x[k], z[k]);
+          return std::visit([&](const auto& map) { return map(sum); }, form.map);
+        } else {
+          double value = 0;
+          const Index row = static_cast<Index>(i);
+          make_engine(kernel, right)->exact_block(left, {&row, 1}, j, 1, &value, 1);
+          return value;
+        }
+      },
+      kernel);
+}
+
+std::vector<double> self_values(const Kernel& kernel, const Rows& rows, const Threads& threads) {
+  std::vector<double> values(rows.count);
+  std::visit(
+      [&](const auto& chosen) {
+        if constexpr (requires { chosen.form(); }) {
+          const Form form = chosen.form();
+          if (form.pairing != Pairing::dot) {  // no distance from itself
+            const double value = std::visit([](const auto& map) { return map(0); }, form.map);
+            std::fill(values.begin(), values.end(), value);
+            return;
+          }
+          threads.split(rows.count, rows_a_look, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+              double sum = 0;
+              rows.for_each(i, [&](Index, double x) { sum += x * x; });
+              values[i] = std::visit([&](const auto& map) { return map(sum); }, form.map);
+            }
+          });
+        } else {
+          const auto engine = make_engine(kernel, rows);
+          for (std::size_t i = 0; i < rows.count; ++i) {
+            const Index row = static_cast<Index>(i);
+            engine->exact_block(rows, {&row, 1}, i, 1, &values[i], 1);
+          }
+        }
+      },
+      kernel);
+  return values;
+}
+
+Definite definite(const Kernel& kernel) {
+  return std::visit([](const auto& chosen) { return chosen.definite(); }, kernel);
+}
+
+}  // namespace maxmargin

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "maxmargin/data/rows.hpp"
+#include "maxmargin/kernel/engine/byte_decay.hpp"
+#include "maxmargin/kernel/kernels.hpp"
+
+namespace maxmargin {
+
+/// Kernel values by blocks. The columns (training rows, support vectors) are packed once, in the
+/// way that suits them; blocks of other rows are then evaluated against a range of them. One thread
+/// does one block; callers hand blocks to several threads. The values do not depend on how the work
+/// was cut into blocks.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  /// out[r][c] = K(left row which[r], column begin + c) for c < count.
+  /// Best with 32 rows or more and thousands of columns. The error is at most 1e-6: of the value
+  /// for kernels of a distance (below 1e-24 it may be taken as 0), of sqrt(K(x,x) K(z,z)) for
+  /// powers of products, where the value itself may cancel, and of 1 for tanh.
+  virtual void block(const Rows& left, std::span<const Index> which, std::size_t begin,
+                     std::size_t count, std::span<float* const> out) const = 0;
+  /// The same into one array: row r begins at out + r * stride.
+  void block(const Rows& left, std::span<const Index> which, std::size_t begin, std::size_t count,
+             float* out, std::size_t stride) const;
+
+  /// Kernel values that are exp(-rate s) of whole numbers s < 256 between the rows of the columns:
+  /// blocks of those rows can be had as these numbers. Null if they are not.
+  virtual const ByteDecay* codes() const { return nullptr; }
+  /// out[r][c] = the number whose value is K(left row which[r], column begin + c); left rows of the
+  /// same kind as the columns.
+  virtual void code_block(const Rows& left, std::span<const Index> which, std::size_t begin,
+                          std::size_t count, std::span<std::uint8_t* const> out) const;
+
+  /// y[c] += sum over r of coefficients[r] * K(left row which[r], column begin + c) for c < count,
+  /// in the order of the rows: values no worse than those of blocks, double sums. The values live
+  /// in a cache only.
+  virtual void add_product(const Rows& left, std::span<const Index> which,
+                           std::span<const double> coefficients, std::size_t begin,
+                           std::size_t count, double* y) const;
+
+  /// A part of the product with the whole matrix over the columns, `rows` being these: of the rows
+  /// from `first` on, half_rows or as many as are left, each value in the columns from `first` on
+  /// is computed once, K(i, j) for y[i] += K(i, j) x[j] as well as for y[j] += K(i, j) x[i].
+  /// `first` is a multiple of half_rows. Float values or better, double sums.
+  static constexpr std::size_t half_rows = 64;
+  virtual void add_half_product(const Rows& rows, std::size_t first, std::span<const double> x,
+                                double* y) const;
+  /// As value_cost(), of such a value: infinite where add_product never takes as long.
+  virtual double half_cost() const;
+
+  /// The share of values that are not negligible (see locality.hpp), where that is known to be
+  /// small.
+  virtual double near_share() const { return 1; }
+  /// Neighbouring values of the row at place r of those asked for, from column `begin + c` on.
+  using NearValues = std::function<void(std::size_t r, std::size_t c, std::span<const float>)>;
+  /// Calls body with all values that are larger than `least`, which is no less than what is
+  /// negligible, among others; the columns of a row increase.
+  virtual void near_values(const Rows& left, std::span<const Index> which, std::size_t begin,
+                           std::size_t count, double least, const NearValues& body) const;
+
+  /// In double throughout, out[r * stride + c]; slower.
+  virtual void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,
+                           std::size_t count, double* out, std::size_t stride) const = 0;
+
+  /// As add_product, in double throughout; slower.
+  virtual void add_exact_product(const Rows& left, std::span<const Index> which,
+                                 std::span<const double> coefficients, std::size_t begin,
+                                 std::size_t count, double* y) const;
+
+  /// An engine for `columns`, which are the columns `which` of this one; it computes in the same
+  /// way: its values are the same to the last bit. `columns` must outlive it.
+  virtual std::unique_ptr<Engine> for_columns(const Rows& columns,
+                                              std::span<const Index> which) const = 0;
+
+  /// An engine for the columns `which` of this one that knows block() only, and only of `rows`,
+  /// which this one's columns are made of: quickly made, for a small block. Null where there is
+  /// none. This engine must outlive it.
+  virtual std::unique_ptr<Engine> for_block(const Rows& rows, std::span<const Index> which) const;
+
+  /// Roughly the nanoseconds that one value takes on one core: decides what is worth keeping.
+  virtual double value_cost() const = 0;
+
+  /// The error that a value of block() is expected to have, relative to the largest values.
+  virtual double deviation() const { return 5e-8; }
+
+  /// Bytes of the packed columns.
+  virtual std::size_t bytes() const = 0;
+};
+
+/// The engine that is expected to be the fastest for this kernel and these rows, by a cost model.
+/// `columns` must outlive it. Throws Error when the kernel does not accept the data (a negative
+/// value for chi-squared).
+std::unique_ptr<Engine> make_engine(const Kernel& kernel, const Rows& columns,
+                                    const Threads& threads = Threads(1));
+
+/// K(x, x) of each row, in double.
+std::vector<double> self_values(const Kernel& kernel, const Rows& rows,
+                                const Threads& threads = Threads(1));
+
+/// K of one pair of rows by the plain definition: slow, for tests and `verify`.
+double naive_value(const Kernel& kernel, const Rows& left, std::size_t i, const Rows& right,
+                   std::size_t j);
+
+Definite definite(const Kernel& kernel);
+
+}  // namespace maxmargin

@@ -1,0 +1,111 @@
+#include "maxmargin/kernel/engine/exact_product.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "maxmargin/base/aligned.hpp"
+#include "maxmargin/kernel/engine/left_panel.hpp"
+#include "maxmargin/kernel/engine/prepare.hpp"
+#include "maxmargin/kernel/engine/tiles.hpp"
+
+namespace maxmargin {
+namespace {
+
+constexpr std::size_t width = panel_width<double>;
+constexpr std::size_t rows_at_once = 32;
+// The lists of so many rows are used for all columns before the next are made.
+constexpr std::size_t rows_listed = 256;
+// A panel over more features than these would not stay in a cache.
+constexpr std::size_t most_features = 8192;
+
+/// Rows as lists of their non-zeros.
+struct Lists {
+  std::vector<std::uint32_t> features;
+  std::vector<double> values;
+  std::vector<std::size_t> offsets{0};
+  std::vector<double> base;
+
+  Lists(const Summation& summation, const Origin& origin, const Rows& rows,
+        std::span<const Index> which, std::size_t panel_features) {
+    for (const Index row : which) {
+      double sum = 0;
+      rows.for_each(row, [&](Index feature, double raw) {
+        const double value = origin.relative(feature, summation.value(raw));
+        if (value == 0) return;
+        // What only this side has adds its own term; what both have adds the rest to the other's.
+        if (summation.is_euclidean() || feature >= panel_features) sum += summation.alone(value);
+        if (feature >= panel_features) return;
+        features.push_back(feature);
+        values.push_back(value);
+      });
+      offsets.push_back(features.size());
+      base.push_back(sum);
+    }
+  }
+  ListedRow<double> list(std::size_t r) const {
+    return {features.data() + offsets[r], values.data() + offsets[r], offsets[r + 1] - offsets[r]};
+  }
+};
+
+/// Columns side by side, feature by feature.
+struct Panel {
+  AlignedVector<double> values;
+  alignas(64) double base[width];
+
+  void fill(const Summation& summation, const Origin& origin, const Rows& columns,
+            std::size_t begin, std::size_t count) {
+    values.assign(columns.columns * width, 0.0);
+    std::fill_n(base, width, 0.0);
+    for (std::size_t c = 0; c < count; ++c)
+      columns.for_each(begin + c, [&](Index feature, double raw) {
+        const double value = origin.relative(feature, summation.value(raw));
+        if (value == 0) return;
+        values[feature * width + c] = value;
+        base[c] += summation.alone(value);
+      });
+  }
+};
+
+void add_by_panels(const Form& form, const Rows& left, std::span<const Index> which,
+                   std::span<const double> coefficients, const Rows& columns, std::size_t begin,
+                   std::size_t count, double* y) {
+  const Summation summation(form.pairing);
+  const Origin origin(summation, left, columns);
+  alignas(64) double sums[rows_at_once * width];
+  Panel panel;
+  for (std::size_t first = 0; first < which.size(); first += rows_listed) {
+    const auto some = which.subspan(first, std::min(rows_listed, which.size() - first));
+    const Lists lists(summation, origin, left, some, columns.columns);
+    for (std::size_t c = 0; c < count; c += width) {
+      const std::size_t here = std::min(width, count - c);
+      panel.fill(summation, origin, columns, begin + c, here);
+      for (std::size_t r = 0; r < some.size(); r += rows_at_once) {
+        const std::size_t rows = std::min(rows_at_once, some.size() - r);
+        ListedRow<double> tile[rows_at_once];
+        for (std::size_t k = 0; k < rows; ++k) tile[k] = lists.list(r + k);
+        list_sums<double>(summation.pairing, panel.values.data(), {tile, rows}, sums);
+        const Finish<double> finish{summation.factor, 1.0, lists.base.data() + r, panel.base};
+        add_exactly(form.map, !summation.is_product() || summation.is_euclidean(), finish, sums,
+                    rows, coefficients.data() + first + r, here, y + c);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void add_exact_product(const Form& form, const Rows& left, std::span<const Index> which,
+                       std::span<const double> coefficients, const Rows& columns, std::size_t begin,
+                       std::size_t count, double* y) {
+  if (columns.columns <= most_features)
+    return add_by_panels(form, left, which, coefficients, columns, begin, count, y);
+  std::vector<double> tile(rows_at_once * count);
+  for (std::size_t r = 0; r < which.size(); r += rows_at_once) {
+    const auto some = which.subspan(r, std::min(rows_at_once, which.size() - r));
+    exact_left_panel_block(form, left, some, columns, begin, count, tile.data(), count);
+    for (std::size_t i = 0; i < some.size(); ++i)
+      for (std::size_t c = 0; c < count; ++c) y[c] += coefficients[r + i] * tile[i * count + c];
+  }
+}
+
+}  // namespace maxmargin

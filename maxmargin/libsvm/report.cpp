@@ -1,0 +1,78 @@
+#include "maxmargin/libsvm/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace maxmargin {
+namespace {
+
+// Dividing by the margin of nu-SVC may round a bound.
+constexpr double nearly = 1 - 1e-12;
+
+/// Sums over the coefficients of one machine.
+struct Coefficients {
+  std::size_t count = 0, at_bound = 0;
+  double sum = 0;
+
+  void add(double coefficient, double bound) {
+    const double size = std::abs(coefficient);
+    if (size == 0) return;
+    ++count;
+    at_bound += size >= nearly * bound;
+    sum += size;
+  }
+};
+
+Coefficients of_pair(const LibsvmModel& model, std::size_t i, std::size_t j,
+                     const LibsvmReport& report) {
+  Coefficients result;
+  if (model.labels.empty()) {
+    for (const double coefficient : model.coefficients) result.add(coefficient, report.cost_first);
+    return result;
+  }
+  std::size_t begin = 0;
+  for (std::size_t of = 0; of < model.sizes.size(); begin += model.sizes[of++]) {
+    if (of != i && of != j) continue;
+    const std::size_t column = of == i ? j - 1 : i;
+    const double bound = of == i ? report.cost_first : report.cost_second;
+    for (std::size_t k = begin; k < begin + model.sizes[of]; ++k)
+      result.add(model.coefficients[k * model.columns() + column], bound);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::size_t iterations_per_dot(std::size_t rows) { return std::clamp<std::size_t>(rows, 1, 1000); }
+
+std::string report_lines(const LibsvmModel& model, std::size_t i, std::size_t j,
+                         const LibsvmReport& report, std::size_t dots) {
+  const Coefficients found = of_pair(model, i, j, report);
+  const std::size_t all_dots = report.iterations / iterations_per_dot(report.rows);
+  std::string text(all_dots - std::min(dots, all_dots), '.');
+  text += fmt::format("*\noptimization finished, #iter = {}\n", report.iterations);
+  const double share = found.sum / (report.cost_first * static_cast<double>(report.rows));
+  switch (model.type) {
+    case LibsvmType::c_svc:
+      if (report.cost_first == report.cost_second) text += fmt::format("nu = {:f}\n", share);
+      break;
+    case LibsvmType::epsilon_svr:
+      text += fmt::format("nu = {:f}\n", share);
+      break;
+    case LibsvmType::nu_svc:
+      text += fmt::format("C = {:f}\n", 1 / report.width);
+      break;
+    case LibsvmType::nu_svr:
+      text += fmt::format("epsilon = {:f}\n", report.width);
+      break;
+    case LibsvmType::one_class:
+      break;
+  }
+  text += fmt::format("obj = {:f}, rho = {:f}\nnSV = {}, nBSV = {}\n", report.objective, report.rho,
+                      found.count, found.at_bound);
+  return text;
+}
+
+}  // namespace maxmargin

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <memory>
+
+#include "maxmargin/kernel/kernels.hpp"
+#include "maxmargin/problem/matrix/quadratic.hpp"
+
+namespace maxmargin {
+
+/// The kernel matrix of some rows, evaluated by blocks as it is asked for. `rows` is shared, not
+/// copied. For a precomputed kernel row i of it holds K(i, .) over all rows, and `points` says
+/// which of them the matrix is about; otherwise `points` is empty and all rows are. Throws Error
+/// when kernel and data do not fit: values the kernel does not take, kernel values beyond the range
+/// of float, a precomputed matrix that is not square or not symmetric.
+std::shared_ptr<const Quadratic> make_kernel_quadratic(const Kernel& kernel,
+                                                       std::shared_ptr<const Features> rows,
+                                                       std::vector<Index> points = {},
+                                                       Definite precomputed = Definite::unknown,
+                                                       const Threads& threads = Threads(1));
+
+/// The same for a matrix whose parts are the matrices of several problems, each a few stretches of
+/// neighbouring rows (classes): what two of them have in common is computed once and kept, within
+/// `bytes`, if it is expensive.
+std::shared_ptr<const Quadratic> make_shared_quadratic(const Kernel& kernel,
+                                                       std::shared_ptr<const Features> rows,
+                                                       std::size_t bytes,
+                                                       const Threads& threads = Threads(1));
+
+}  // namespace maxmargin

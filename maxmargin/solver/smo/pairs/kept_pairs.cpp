@@ -1,0 +1,128 @@
+#include "maxmargin/solver/smo/pairs/kept_pairs.hpp"
+
+#include <algorithm>
+
+#include "maxmargin/solver/smo/candidate.hpp"
+
+namespace maxmargin {
+namespace {
+
+// Points without a row wait while those with one violate this share of what they do.
+constexpr double kept_share = 0.4;
+// Rows are computed so many at once, and one in so many of all.
+constexpr std::size_t least_rows = 64, rows_share = 64;
+constexpr double step_cost = 0.7;  // nanoseconds for each point
+
+}  // namespace
+
+bool KeptPairs::can_take(const Active& active, const CoupledRows& coupling, const RowCache& cache) {
+  const std::size_t points = active.f.size();
+  if (!coupling.empty() || cache.capacity() < points || active.K->codes() != nullptr) return false;
+  std::vector<unsigned char> variables(active.rows() * points, 0);
+  for (std::size_t v = 0; v < active.size(); ++v) {
+    if (active.curvature[v] != 0) return false;
+    if (++variables[active.row[v] * points + active.point[v]] > 2) return false;
+  }
+  return true;
+}
+
+KeptPairs::KeptPairs(Active& active, RowCache& cache)
+    : active_(active), cache_(cache), slot_(active.size()) {
+  const std::size_t points = active.f.size();
+  inner_.reset(std::vector<std::size_t>(active.rows(), points));
+  inner_.alike = true;
+  const auto diagonal = active.K->diagonal();
+  for (std::size_t r = 0; r < active.rows(); ++r)
+    for (std::size_t p = 0; p < points; ++p) {
+      inner_.level[place(r, p)] = -active.f[p];
+      inner_.diagonal[place(r, p)] = diagonal[p];
+    }
+  std::vector<bool> taken(inner_.places(), false);
+  for (std::size_t v = 0; v < active.size(); ++v) {
+    const std::size_t at = place(active.row[v], active.point[v]);
+    slot_[v] = taken[at];
+    taken[at] = true;
+    inner_.variable[at][slot_[v]] = {active.beta[v], active.lower[v], active.upper[v],
+                                     -active.linear[v]};
+  }
+  for (std::size_t p = 0; p < points; ++p) show(p);
+}
+
+void KeptPairs::show(std::size_t point) {
+  for (std::size_t r = 0; r < active_.rows(); ++r) {
+    inner_.row[place(r, point)] = cache_.floats(static_cast<Index>(point));
+    note_bounds(inner_, place(r, point));
+  }
+}
+
+Active::Range KeptPairs::ends(std::size_t row, bool kept) const {
+  Active::Range range;
+  for (std::size_t p = 0; p < active_.f.size(); ++p) {
+    const std::size_t at = place(row, p);
+    if ((inner_.row[at] != nullptr) != kept) continue;
+    for (const InnerProblem::Variable& each : inner_.variable[at]) {
+      const double level = inner_.level[at] + each.own;
+      if (each.beta < each.upper) range.highest = std::max(range.highest, level);
+      if (each.beta > each.lower) range.lowest = std::min(range.lowest, level);
+    }
+  }
+  return range;
+}
+
+std::vector<Index> KeptPairs::worst_missing(const Active::Levels& ends) const {
+  std::vector<Candidate> all;
+  for (std::size_t p = 0; p < active_.f.size(); ++p) {
+    double by = 0;
+    for (std::size_t r = 0; r < active_.rows(); ++r) {
+      const std::size_t at = place(r, p);
+      if (inner_.row[at] != nullptr) continue;
+      for (const InnerProblem::Variable& each : inner_.variable[at]) {
+        const double level = inner_.level[at] + each.own;
+        if (each.beta < each.upper) by = std::max(by, level - ends.row[r].lowest);
+        if (each.beta > each.lower) by = std::max(by, ends.row[r].highest - level);
+      }
+    }
+    if (by > 0) all.push_back({by, static_cast<Index>(p), static_cast<Index>(p)});
+  }
+  const std::size_t most = std::max(least_rows, active_.f.size() / rows_share);
+  keep_worst(all, most);
+  std::vector<Index> points;
+  for (const Candidate& each : all) points.push_back(each.v);
+  std::sort(points.begin(), points.end());
+  return points;
+}
+
+KeptPairs::Result KeptPairs::improve(double target, std::size_t most_steps,
+                                     const Threads& threads) {
+  Result result;
+  const double points = static_cast<double>(active_.f.size());
+  while (result.steps < most_steps) {
+    Active::Levels all{std::vector<Active::Range>(active_.rows())};
+    double kept_violation = 0;
+    for (std::size_t r = 0; r < active_.rows(); ++r) {
+      const Active::Range kept = ends(r, true), missing = ends(r, false);
+      all.row[r] = {std::max(kept.highest, missing.highest), std::min(kept.lowest, missing.lowest)};
+      kept_violation = std::max(kept_violation, kept.violation());
+    }
+    if (!(all.violation() > target)) break;
+    const double aim = std::max(target, kept_share * all.violation());
+    if (kept_violation <= aim) {
+      const std::vector<Index> some = worst_missing(all);
+      if (!cache_.fetch(some, threads)) break;
+      for (const Index point : some) show(point);
+      result.work += active_.K->value_cost() * points * static_cast<double>(some.size());
+      continue;
+    }
+    const InnerResult inner = solve_inner(inner_, aim, most_steps - result.steps);
+    result.steps += inner.steps;
+    result.decrease += inner.decrease;
+    result.work += step_cost * points * static_cast<double>(inner.steps);
+    if (inner.steps == 0) break;
+  }
+  for (std::size_t v = 0; v < active_.size(); ++v)
+    active_.beta[v] = inner_.variable[place(active_.row[v], active_.point[v])][slot_[v]].beta;
+  for (std::size_t p = 0; p < active_.f.size(); ++p) active_.f[p] = -inner_.level[p];
+  return result;
+}
+
+}  // namespace maxmargin

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "maxmargin/problem/matrix/row_cache.hpp"
+#include "maxmargin/solver/smo/active.hpp"
+#include "maxmargin/solver/smo/set/inner.hpp"
+
+namespace maxmargin {
+
+/// Pairs of variables chosen by second order among all of a problem whose rows are kept: a step
+/// takes two of them. Where most variables end between their bounds and working sets take the same
+/// rows again and again, this takes fewer. Points whose row is not yet kept wait until those with
+/// one violate little in comparison; then the worst get theirs.
+class KeptPairs {
+ public:
+  /// Steps between two looks at limits: the points are gathered again each time.
+  static constexpr std::size_t at_once = 8192;
+
+  /// Whether pairs alone keep the equality rows, and all kernel rows have room.
+  static bool can_take(const Active& active, const CoupledRows& coupling, const RowCache& cache);
+
+  KeptPairs(Active& active, RowCache& cache);
+
+  struct Result {
+    std::size_t steps = 0;
+    double decrease = 0;  ///< of the objective
+    double work = 0;      ///< nanoseconds of one core, roughly
+  };
+  /// Moves beta of the active problem until its violation is at most `target` or `most_steps` were
+  /// done; carries its f along.
+  Result improve(double target, std::size_t most_steps, const Threads& threads);
+
+ private:
+  std::size_t place(std::size_t row, std::size_t point) const { return inner_.begin[row] + point; }
+  /// Of one pair row: the ends of the points with kernel rows, or without.
+  Active::Range ends(std::size_t row, bool kept) const;
+  std::vector<Index> worst_missing(const Active::Levels& ends) const;
+  void show(std::size_t point);
+
+  Active& active_;
+  RowCache& cache_;
+  InnerProblem inner_;
+  std::vector<Index> slot_;  ///< of each variable, at its place
+};
+
+}  // namespace maxmargin

@@ -1,0 +1,213 @@
+#include "maxmargin/solver/smo/pairs/near_pairs.hpp"
+
+#include <hwy/cache_control.h>
+
+#include <algorithm>
+
+#include "maxmargin/solver/smo/candidate.hpp"
+
+namespace maxmargin {
+namespace {
+
+// Two equal points have no curvature between them; the step is then bounded by the box alone.
+constexpr double least_curvature = 1e-12;
+constexpr Index none = static_cast<Index>(-1);
+// Points with rows are solved to this share of the violation of all.
+constexpr double kept_share = 0.4;
+// Rows that are computed at once: a share of all, and no fewer than these.
+constexpr std::size_t rows_share = 64, least_rows = 64;
+
+/// The value of a row at a point, 0 where it is not kept.
+double value_at(const BlockRow& row, std::size_t point) {
+  const auto found = std::ranges::lower_bound(row.blocks, point / block_columns);
+  if (found == row.blocks.end() || *found != point / block_columns) return 0;
+  const auto block = static_cast<std::size_t>(found - row.blocks.begin());
+  return static_cast<double>(row.values[block_columns * block + point % block_columns]);
+}
+
+/// Rows lie anywhere in memory: fetched while there is something else to do.
+void prefetch(const BlockRow& row) {
+  for (std::size_t k = 0; k < row.blocks.size(); ++k) hwy::Prefetch(row.values + block_columns * k);
+}
+
+}  // namespace
+
+bool NearPairs::can_take(const Active& active, const CoupledRows& coupling) {
+  return active.rows() == 1 && coupling.empty() && active.K->keeps_rows();
+}
+
+NearPairs::NearPairs(Active& active) : active_(active), levels_(active.f.size()) {
+  gather(active);
+  Active::Range range;
+  for (std::size_t p = 0; p < points_.size(); ++p) {
+    const Missing here = look(p);
+    range.highest = std::max(range.highest, here.growth - active.f[p]);
+    range.lowest = std::min(range.lowest, here.fall - active.f[p]);
+    if (active.K->near_row(static_cast<Index>(p)))
+      show(p);
+    else
+      missing_.push_back(here);
+  }
+  base_ = range.middle();
+  for (std::size_t p = 0; p < points_.size(); ++p) levels_.set_level(p, -active.f[p] - base_);
+  levels_.measure_all();
+}
+
+void NearPairs::gather(const Active& active) {
+  const auto diagonal = active.K->diagonal();
+  for (const double value : diagonal) points_.push_back({value, none, none, none});
+  variables_.resize(active.size());
+  for (std::size_t v = active.size(); v-- > 0;) {
+    Index& first = points_[active.point[v]].first;
+    variables_[v] = {active.beta[v],   active.lower[v],     active.upper[v],
+                     active.linear[v], active.curvature[v], first};
+    first = static_cast<Index>(v);
+  }
+}
+
+/// Which variables of a point count, and what they add to its level.
+NearPairs::Missing NearPairs::look(std::size_t point) {
+  Point& here = points_[point];
+  here.growing = here.falling = none;
+  Missing result{-infinity, infinity, static_cast<Index>(point)};
+  for (Index v = here.first; v != none; v = variables_[v].next) {
+    const Variable& each = variables_[v];
+    const double own = -(each.linear + each.curvature * each.beta);
+    if (each.beta < each.upper && own > result.growth) {
+      result.growth = own;
+      here.growing = v;
+    }
+    if (each.beta > each.lower && own < result.fall) {
+      result.fall = own;
+      here.falling = v;
+    }
+  }
+  return result;
+}
+
+void NearPairs::show(std::size_t point) {
+  const Missing now = look(point);
+  const Index falling = points_[point].falling;
+  levels_.set_variables(point, now.growth, now.fall,
+                        falling == none ? points_[point].diagonal : curvature(point, falling));
+}
+
+NearPairs::Result NearPairs::improve(double target, std::size_t most_steps,
+                                     const Threads& threads) {
+  Result result;
+  while (result.steps < most_steps && !result.lacks_room) {
+    const double high = levels_.highest().value, low = levels_.lowest().value;
+    const Active::Range missing = missing_ends();
+    const Active::Range all{std::max(high, missing.highest), std::min(low, missing.lowest)};
+    if (!(all.violation() > target)) break;
+    const double aim = std::max(target, kept_share * all.violation());
+    if (high - low <= aim) {
+      compute_rows(all, threads, result);
+      continue;
+    }
+    const std::size_t before = result.steps;
+    step_until(aim, most_steps, result);
+    if (result.steps == before) break;
+  }
+  for (std::size_t v = 0; v < variables_.size(); ++v) active_.beta[v] = variables_[v].beta;
+  for (std::size_t p = 0; p < points_.size(); ++p) active_.f[p] = -(levels_.level(p) + base_);
+  return result;
+}
+
+void NearPairs::step_until(double target, std::size_t most_steps, Result& result) {
+  while (result.steps < most_steps) {
+    const NearLevels::End high = levels_.highest(), low = levels_.lowest();
+    if (!(high.value - low.value > target)) return;
+    prefetch(row(low.point));
+    const double decrease = step(choose(high, low, row(high.point)));
+    if (decrease == 0) return;
+    result.decrease += decrease;
+    ++result.steps;
+  }
+}
+
+/// Far away the lowest is the best; what is near has less curvature.
+NearPairs::Pair NearPairs::choose(const NearLevels::End& high, const NearLevels::End& low,
+                                  const BlockRow& row) const {
+  const double own = curvature(high.point, points_[high.point].growing);
+  const auto gain = [&](const Pair& pair) {
+    const double by = std::max(high.value - levels_.down(pair.down), 0.0);
+    const double other = curvature(pair.down, points_[pair.down].falling);
+    return by * by / std::max(own + other - 2 * pair.value, least_curvature);
+  };
+  const Pair far{high.point, low.point, value_at(row, low.point)};
+  const NearLevels::Partner found = levels_.best_near(row, high.value, own);
+  if (found.gain == 0 || found.point == low.point) return far;
+  const Pair near{high.point, found.point, value_at(row, found.point)};
+  return gain(near) > gain(far) ? near : far;
+}
+
+/// Returns the decrease of the objective, 0 where rounding allows none.
+double NearPairs::step(const Pair& pair) {
+  const BlockRow row_up = row(pair.up), row_down = row(pair.down);
+  prefetch(row_down);
+  const Index i = points_[pair.up].growing, j = points_[pair.down].falling;
+  Variable &grown = variables_[i], &fallen = variables_[j];
+  const double bottom =
+      std::max(curvature(pair.up, i) + curvature(pair.down, j) - 2 * pair.value, least_curvature);
+  const double by = levels_.up(pair.up) - levels_.down(pair.down);
+  const double room_i = grown.upper - grown.beta, room_j = fallen.beta - fallen.lower;
+  const double step = std::min({by / bottom, room_i, room_j});
+  if (grown.beta + step == grown.beta && fallen.beta - step == fallen.beta) return 0;
+  // What reaches a bound lies on it exactly.
+  grown.beta = step == room_i ? grown.upper : grown.beta + step;
+  fallen.beta = step == room_j ? fallen.lower : fallen.beta - step;
+  show(pair.up);
+  show(pair.down);
+  if (pair.up == pair.down) {
+    levels_.measure(pair.up);
+  } else {
+    levels_.move(row_up, step);
+    levels_.move(row_down, -step);
+  }
+  return step * (by - step * bottom / 2);
+}
+
+Active::Range NearPairs::missing_ends() const {
+  Active::Range range;
+  for (const Missing& each : missing_) {
+    const double level = levels_.level(each.point);
+    range.highest = std::max(range.highest, level + each.growth);
+    range.lowest = std::min(range.lowest, level + each.fall);
+  }
+  return range;
+}
+
+/// The most violating points without a row.
+std::vector<Index> NearPairs::worst_missing(const Active::Range& ends) const {
+  std::vector<Candidate> all;
+  for (const Missing& each : missing_) {
+    const double level = levels_.level(each.point);
+    const double by = std::max(level + each.growth - ends.lowest,  //
+                               ends.highest - level - each.fall);
+    if (by > 0) all.push_back({by, each.point, each.point});
+  }
+  const std::size_t most = std::max(least_rows, points_.size() / rows_share);
+  keep_worst(all, most);
+  std::vector<Index> points;
+  for (const Candidate& each : all) points.push_back(each.v);
+  return points;
+}
+
+void NearPairs::compute_rows(const Active::Range& ends, const Threads& threads, Result& result) {
+  const std::vector<Index> some = worst_missing(ends);
+  active_.K->keep(some, threads);
+  for (const Index point : some) {
+    if (active_.K->near_row(point)) {
+      ++result.computed;
+      show(point);
+      levels_.measure(point);
+    } else {
+      result.lacks_room = true;
+    }
+  }
+  std::erase_if(missing_,
+                [&](const Missing& each) { return active_.K->near_row(each.point).has_value(); });
+}
+
+}  // namespace maxmargin

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "maxmargin/solver/smo/active.hpp"
+#include "maxmargin/solver/smo/pairs/near_levels.hpp"
+
+namespace maxmargin {
+
+/// Pairs of variables chosen by second order among all of a problem whose rows are mostly zero
+/// (narrow Gaussians) and kept: a step costs as much as its two rows have values that count. Where
+/// most variables end between their bounds this visits fewer rows than working sets do, which bring
+/// together variables that have nothing to do with each other. Points whose row is not yet kept
+/// wait until those with one violate little in comparison; then the worst get theirs.
+class NearPairs {
+ public:
+  static constexpr double step_cost = 1000;  ///< nanoseconds, roughly
+  /// Steps between two looks at limits: the points are gathered again each time.
+  static constexpr std::size_t at_once = 16384;
+
+  /// Whether K keeps such rows, and pairs alone keep the equality rows.
+  static bool can_take(const Active& active, const CoupledRows& coupling);
+
+  explicit NearPairs(Active& active);
+
+  struct Result {
+    std::size_t steps = 0;
+    double decrease = 0;       ///< of the objective
+    std::size_t computed = 0;  ///< rows that were not kept before
+    bool lacks_room = false;   ///< for rows: pairs cannot go on
+  };
+  /// Moves beta of the active problem until its violation is at most `target` or `most_steps` were
+  /// done; carries its f along.
+  Result improve(double target, std::size_t most_steps, const Threads& threads);
+
+ private:
+  /// What a step needs to know of a variable, side by side in memory.
+  struct alignas(64) Variable {
+    double beta, lower, upper, linear, curvature;
+    Index next;  ///< of the same point
+  };
+  struct Point {
+    double diagonal;
+    Index first, growing, falling;  ///< variables: of the list, and those that count
+  };
+  /// A point without a row, what its variables add to its level.
+  struct Missing {
+    double growth, fall;
+    Index point;
+  };
+  struct Pair {
+    std::size_t up, down;  ///< points
+    double value;          ///< of the kernel between them
+  };
+
+  void gather(const Active& active);
+  Missing look(std::size_t point);
+  void show(std::size_t point);
+  Pair choose(const NearLevels::End& high, const NearLevels::End& low, const BlockRow& row) const;
+  double step(const Pair& pair);
+  void step_until(double target, std::size_t most_steps, Result& result);
+  Active::Range missing_ends() const;
+  std::vector<Index> worst_missing(const Active::Range& ends) const;
+  void compute_rows(const Active::Range& ends, const Threads& threads, Result& result);
+  BlockRow row(std::size_t point) const { return *active_.K->near_row(static_cast<Index>(point)); }
+  double curvature(std::size_t point, Index variable) const {
+    return points_[point].diagonal + variables_[variable].curvature;
+  }
+
+  Active& active_;
+  std::vector<Variable> variables_;
+  std::vector<Point> points_;
+  std::vector<Missing> missing_;
+  NearLevels levels_;
+  double base_ = 0;  ///< of the levels: nearer to zero they lose less when rounded to float
+};
+
+}  // namespace maxmargin

@@ -1,0 +1,356 @@
+#include "maxmargin/solver/smo/set/newton.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "maxmargin/base/aligned.hpp"
+#include "maxmargin/linalg/symmetric.hpp"
+
+namespace maxmargin {
+namespace {
+
+// Added to the diagonal, relative to its largest entry: the rounding of float kernel values may
+// take that much from it.
+constexpr double ridge = 1e-7;
+// A direction that keeps an equality row to no better than this, relative to its length, is none.
+constexpr double least_agreement = 1e-6;
+// With the factors at hand, so many times variables are fixed at the bounds that a step would
+// cross, or freed again, this share of them at most.
+constexpr int most_rounds = 8;
+constexpr double most_fixed = 0.1;
+// Nanoseconds, for the cube and the square of the number of variables.
+constexpr double factoring_cost = 0.02;
+constexpr double assembling_cost = 3;
+
+/// Solves M x = b in place for a small definite M given in full, by plain loops: the same bits
+/// wherever the numbers lie in memory. False if M is not definite.
+bool solve_definite(std::vector<double>& M, std::vector<double>& b) {
+  const std::size_t n = b.size();
+  for (std::size_t j = 0; j < n; ++j) {
+    for (std::size_t k = 0; k < j; ++k)
+      for (std::size_t i = j; i < n; ++i) M[i * n + j] -= M[i * n + k] * M[j * n + k];
+    if (!(M[j * n + j] > 0)) return false;
+    const double root = std::sqrt(M[j * n + j]);
+    for (std::size_t i = j; i < n; ++i) M[i * n + j] /= root;
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t k = 0; k < i; ++k) b[i] -= M[i * n + k] * b[k];
+    b[i] /= M[i * n + i];
+  }
+  for (std::size_t i = n; i-- > 0;) {
+    for (std::size_t k = i + 1; k < n; ++k) b[i] -= M[k * n + i] * b[k];
+    b[i] /= M[i * n + i];
+  }
+  return true;
+}
+
+/// The free variables and their kernel values, by their places in the list.
+class FreeProblem {
+ public:
+  /// `K`: their kernel values, row by row.
+  FreeProblem(const Active& active, const CoupledRows& coupling, std::span<const Index> free,
+              std::vector<float> K, const Threads& threads)
+      : active_(active),
+        coupling_(coupling),
+        free_(free.begin(), free.end()),
+        threads_(threads),
+        factor_(free.size()),
+        rows_(active.rows() + coupling.rows()),
+        lack_(rows_, 0.0),
+        shift_(rows_, 0.0),
+        K_(std::move(K)) {
+    for (std::size_t r = 0; r < coupling.rows(); ++r)
+      lack_[active.rows() + r] = -coupling.residual()[r];
+    for (std::size_t k = 0; k < free_.size(); ++k) {
+      beta_.push_back(active.beta[free_[k]]);
+      level_.push_back(active.level(free_[k]));
+      remaining_.push_back(k);
+    }
+    at_upper_.assign(free_.size(), false);
+  }
+
+  /// One step; false when there is nothing to gain by another.
+  bool step() {
+    if (remaining_.size() < 2 || !solve()) return false;
+    double length = best_length();
+    if (!(length > 0)) return false;
+    std::size_t blocking = remaining_.size();
+    for (std::size_t k = 0; k < remaining_.size(); ++k) {
+      const std::size_t v = free_[remaining_[k]];
+      const double bound = direction_[k] > 0 ? active_.upper[v] : active_.lower[v];
+      const double room = (bound - beta_[remaining_[k]]) / direction_[k];
+      if (direction_[k] != 0 && room < length && !is_fixed_[k]) {
+        length = std::max(0.0, room);
+        blocking = k;
+      }
+    }
+    move(length);
+    whole_ = blocking == remaining_.size();
+    if (whole_ || length == 0) return false;
+    settle();
+    return true;
+  }
+
+  NewtonMove result() const {
+    NewtonMove move;
+    move.whole = whole_;
+    move.shift.assign(shift_.begin() + static_cast<std::ptrdiff_t>(active_.rows()), shift_.end());
+    for (std::size_t k = 0; k < free_.size(); ++k) {
+      const double change = beta_[k] - active_.beta[free_[k]];
+      if (change == 0) continue;
+      move.variables.push_back(free_[k]);
+      move.change.push_back(change);
+    }
+    return move;
+  }
+
+ private:
+  double kernel(std::size_t i, std::size_t j) const {
+    return static_cast<double>(K_[i * free_.size() + j]);
+  }
+
+  /// The direction to the minimum over the remaining variables; false if their matrix has none.
+  bool solve() {
+    const std::size_t size = remaining_.size();
+    SymmetricMatrix& matrix = factor_.matrix();
+    matrix.shrink_to(size);
+    double largest = 0;
+    for (const std::size_t k : remaining_) largest = std::max(largest, kernel(k, k));
+    threads_.split(size, 64, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        double* row = matrix.row(i);
+        for (std::size_t j = 0; j <= i; ++j) row[j] = kernel(remaining_[i], remaining_[j]);
+        row[i] += active_.curvature[free_[remaining_[i]]] + ridge * largest;
+      }
+    });
+    if (factor_.cholesky(threads_) != Factor::Outcome::done) return false;
+    // The unconstrained solution, and one for each equality row.
+    AlignedVector<double> sides(size * (rows_ + 1), 0.0);
+    for (std::size_t k = 0; k < size; ++k) {
+      sides[k] = level_[remaining_[k]];
+      for (std::size_t r = 0; r < rows_; ++r) sides[size * (1 + r) + k] = entry(r, k);
+    }
+    factor_.solve(sides.data(), rows_ + 1, threads_);
+    fixed_.clear();
+    is_fixed_.assign(size, false);
+    for (int round = 0;; ++round) {
+      if (!direct(sides)) return false;
+      if (round == most_rounds || !fix(sides)) return true;
+    }
+  }
+
+  /// The direction with the equality rows and the fixed variables kept: `sides` has the solutions
+  /// for the levels, for each row and for each fixed variable. False if it is not sound.
+  bool direct(const AlignedVector<double>& sides) {
+    const std::size_t size = remaining_.size(), many = rows_ + fixed_.size();
+    const auto solution = [&](std::size_t c) { return sides.data() + size * (1 + c); };
+    const auto applied = [&](std::size_t c, const double* values) {
+      return c < rows_ ? across(c, values, size) : values[fixed_[c - rows_]];
+    };
+    std::vector<double> small(many * many), right(many);
+    for (std::size_t c = 0; c < many; ++c) {
+      const double wanted = c < rows_ ? lack_[c] : way_to_bound(fixed_[c - rows_]);
+      right[c] = applied(c, sides.data()) - wanted;
+      for (std::size_t other = 0; other < many; ++other)
+        small[c * many + other] = applied(c, solution(other));
+    }
+    if (fixed_.empty())
+      solve_small(std::move(small), right);
+    else if (!solve_definite(small, right))
+      return false;
+    direction_.assign(sides.begin(), sides.begin() + static_cast<std::ptrdiff_t>(size));
+    for (std::size_t c = 0; c < many; ++c)
+      for (std::size_t k = 0; k < size; ++k) direction_[k] -= right[c] * solution(c)[k];
+    numbers_.assign(right.begin(), right.begin() + static_cast<std::ptrdiff_t>(rows_));
+    pull_.assign(right.begin() + static_cast<std::ptrdiff_t>(rows_), right.end());
+    return is_sound();
+  }
+
+  /// Fixes what the direction carries over a bound, frees what would rather leave its bound; false
+  /// if there is nothing to do, or too much.
+  bool fix(AlignedVector<double>& sides) {
+    const std::size_t size = remaining_.size();
+    std::vector<std::size_t> crossing;
+    for (std::size_t k = 0; k < size; ++k) {
+      const Index v = free_[remaining_[k]];
+      const double end = beta_[remaining_[k]] + direction_[k];
+      if (!is_fixed_[k] && (end < active_.lower[v] || end > active_.upper[v]))
+        crossing.push_back(k);
+    }
+    std::vector<std::size_t> kept;
+    AlignedVector<double> fresh(sides.begin(),
+                                sides.begin() + static_cast<std::ptrdiff_t>(size * (1 + rows_)));
+    for (std::size_t c = 0; c < fixed_.size(); ++c) {
+      const bool is_pulled_back = pull_[c] * way_to_bound(fixed_[c]) < 0;
+      if (is_pulled_back) continue;
+      const double* from = sides.data() + size * (1 + rows_ + c);
+      fresh.insert(fresh.end(), from, from + size);
+      kept.push_back(fixed_[c]);
+    }
+    const std::size_t many = kept.size() + crossing.size();
+    if ((crossing.empty() && kept.size() == fixed_.size()) ||
+        static_cast<double>(many) > most_fixed * static_cast<double>(size))
+      return false;
+    const std::size_t begin = fresh.size();
+    fresh.resize(begin + size * crossing.size(), 0.0);
+    for (std::size_t c = 0; c < crossing.size(); ++c) {
+      at_upper_[remaining_[crossing[c]]] = direction_[crossing[c]] > 0;
+      fresh[begin + size * c + crossing[c]] = 1;
+    }
+    factor_.solve(fresh.data() + begin, crossing.size(), threads_);
+    sides = std::move(fresh);
+    fixed_ = std::move(kept);
+    fixed_.insert(fixed_.end(), crossing.begin(), crossing.end());
+    is_fixed_.assign(size, false);
+    for (const std::size_t k : fixed_) is_fixed_[k] = true;
+    return true;
+  }
+
+  double way_to_bound(std::size_t k) const {
+    const Index v = free_[remaining_[k]];
+    const double bound = at_upper_[remaining_[k]] ? active_.upper[v] : active_.lower[v];
+    return bound - beta_[remaining_[k]];
+  }
+
+  /// How far along the direction the objective falls, and no further than 1.
+  double best_length() const {
+    if (fixed_.empty() || coupling_.rows() > 0) return 1;
+    double slope = 0, bend = 0;
+    for (std::size_t k = 0; k < remaining_.size(); ++k) {
+      double product = active_.curvature[free_[remaining_[k]]] * direction_[k];
+      for (std::size_t other = 0; other < remaining_.size(); ++other)
+        product += kernel(remaining_[k], remaining_[other]) * direction_[other];
+      slope += direction_[k] * level_[remaining_[k]];
+      bend += direction_[k] * product;
+    }
+    return bend <= slope ? 1 : slope / bend;
+  }
+
+  /// The entry of an equality row for one of the remaining variables.
+  double entry(std::size_t r, std::size_t k) const {
+    const Index v = free_[remaining_[k]];
+    if (r < active_.rows()) return active_.row[v] == r ? 1 : 0;
+    return coupling_.entries(active_.id[v])[r - active_.rows()];
+  }
+
+  double across(std::size_t r, const double* values, std::size_t size) const {
+    double sum = 0;
+    for (std::size_t k = 0; k < size; ++k) sum += entry(r, k) * values[k];
+    return sum;
+  }
+
+  /// Too few free variables, or a matrix that is as good as singular, give directions that do not
+  /// keep the rows.
+  bool is_sound() const {
+    double length = 0;
+    for (const double value : direction_) length += std::abs(value);
+    if (!std::isfinite(length)) return false;
+    for (std::size_t r = 0; r < rows_; ++r) {
+      const double off = across(r, direction_.data(), direction_.size()) - lack_[r];
+      if (std::abs(off) > least_agreement * length) return false;
+    }
+    return true;
+  }
+
+  void move(double length) {
+    for (std::size_t r = 0; r < rows_; ++r) {
+      lack_[r] *= 1 - length;
+      shift_[r] += length * (numbers_[r] - shift_[r]);
+    }
+    for (std::size_t k = 0; k < remaining_.size(); ++k) {
+      const std::size_t place = remaining_[k], v = free_[place];
+      const double wish = beta_[place] + length * direction_[k];
+      beta_[place] = std::clamp(wish, active_.lower[v], active_.upper[v]);
+      if (length == 1 && is_fixed_[k])
+        beta_[place] = at_upper_[place] ? active_.upper[v] : active_.lower[v];
+    }
+    threads_.split(free_.size(), 64, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        double sum = 0;
+        for (std::size_t k = 0; k < remaining_.size(); ++k)
+          sum += kernel(i, remaining_[k]) * direction_[k];
+        level_[i] -= length * sum;
+      }
+    });
+    for (std::size_t k = 0; k < remaining_.size(); ++k)
+      level_[remaining_[k]] -= length * direction_[k] * active_.curvature[free_[remaining_[k]]];
+  }
+
+  /// What has come to a bound, or as good as that, stays there.
+  void settle() {
+    std::erase_if(remaining_, [&](std::size_t place) {
+      const std::size_t v = free_[place];
+      const double width = active_.upper[v] - active_.lower[v];
+      const double room =
+          std::min(active_.upper[v] - beta_[place], beta_[place] - active_.lower[v]);
+      return room <= 1e-12 * width;
+    });
+  }
+
+  const Active& active_;
+  const CoupledRows& coupling_;
+  std::vector<Index> free_;
+  const Threads& threads_;
+  Factor factor_;
+  std::size_t rows_;           // pair rows, then coupled ones
+  std::vector<double> lack_;   // what the rows still lack
+  std::vector<double> shift_;  // of their multipliers so far
+  std::vector<double> numbers_;
+  std::vector<float> K_;
+  std::vector<double> beta_, level_, direction_;
+  std::vector<std::size_t> remaining_;
+  std::vector<std::size_t> fixed_;  // at bounds at the end of the direction, of those that remain
+  std::vector<bool> is_fixed_, at_upper_;
+  std::vector<double> pull_;  // of the fixed ones beyond their bounds
+  bool whole_ = false;
+};
+
+/// Two rows of their matrix would be the same.
+bool share_points(const Active& active, std::span<const Index> variables) {
+  std::vector<Index> points;
+  for (const Index v : variables) points.push_back(active.point[v]);
+  std::sort(points.begin(), points.end());
+  return std::adjacent_find(points.begin(), points.end()) != points.end();
+}
+
+NewtonMove moved(FreeProblem problem, int most_steps) {
+  for (int k = 0; k < most_steps; ++k)
+    if (!problem.step()) break;
+  return problem.result();
+}
+
+}  // namespace
+
+NewtonMove newton_move(const Active& active, const CoupledRows& coupling,
+                       std::span<const Index> free, int most_steps, const Threads& threads) {
+  const std::size_t size = free.size();
+  std::vector<Index> points, all;
+  for (const Index v : free) {
+    all.push_back(static_cast<Index>(points.size()));
+    points.push_back(active.point[v]);
+  }
+  if (share_points(active, free)) return {};
+  std::vector<float> K(size * size);
+  std::vector<float*> out(size);
+  for (std::size_t k = 0; k < size; ++k) out[k] = K.data() + k * size;
+  active.K->among(points, all, out, threads);
+  return moved(FreeProblem(active, coupling, free, std::move(K), threads), most_steps);
+}
+
+NewtonMove newton_move(const Active& set, const SetKernel& values, std::span<const Index> free,
+                       int most_steps, const Threads& threads) {
+  if (share_points(set, free)) return {};
+  std::vector<float> K;
+  K.reserve(free.size() * free.size());
+  for (const Index v : free)
+    for (const Index w : free) K.push_back(values.row(set.point[v])[set.point[w]]);
+  const CoupledRows none;
+  return moved(FreeProblem(set, none, free, std::move(K), threads), most_steps);
+}
+
+double newton_cost(std::size_t free) {
+  const double size = static_cast<double>(free);
+  return factoring_cost * size * size * size + assembling_cost * size * size;
+}
+
+}  // namespace maxmargin

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "maxmargin/solver/smo/active.hpp"
+#include "maxmargin/solver/smo/set/set_kernel.hpp"
+
+namespace maxmargin {
+
+/// What Newton steps on the free variables came to.
+struct NewtonMove {
+  std::vector<Index> variables;  ///< those that moved
+  std::vector<double> change;    ///< of their beta
+  std::vector<double> shift;     ///< of the multipliers of the coupled rows
+  bool whole = false;            ///< the last step was not cut short by a bound
+};
+
+/// Minimises the objective over the free variables alone, with every pair row kept and the residual
+/// of the coupled rows removed: solves (K_FF + D) d = F_F - E' nu with E d = what the rows E lack,
+/// fixes what would cross a bound there as long as that is little, goes as far as the bounds allow,
+/// fixes what has reached one and goes on with the rest, with `most_steps` factorisations at most.
+/// `active` is left as it is.
+/// Close to the optimum the free variables no longer change, and one such step is as good as any
+/// number of pairs. O(free^3) for each step; no move if the free variables share points or their
+/// matrix is not definite.
+NewtonMove newton_move(const Active& active, const CoupledRows& coupling,
+                       std::span<const Index> free, int most_steps, const Threads& threads);
+
+/// The same within a working set, whose kernel values are given.
+NewtonMove newton_move(const Active& set, const SetKernel& K, std::span<const Index> free,
+                       int most_steps, const Threads& threads);
+
+/// The nanoseconds that one step takes, roughly.
+double newton_cost(std::size_t free);
+
+}  // namespace maxmargin

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "maxmargin/train/folds/cross_validate.hpp"
+
+// From decision values of rows that a machine has not seen to probabilities, and LIBSVM's own
+// definitions of the same (svm-train -b 1). Applying them is in model/probability.hpp: PlattSigmoid
+// is LIBSVM's sigmoid with probA = slope and probB = offset, couple(..., libsvm_coupling) its
+// coupling of pairs.
+
+namespace maxmargin {
+
+/// The sigmoid that makes the likelihood of the targets (+1 or -1) largest, with the slightly
+/// softened targets and the Newton steps of Lin, Lin and Weng (2007): what LIBSVM fits. A row of
+/// weight 3 counts as three rows; no weights: all 1. Ends when both derivatives are below
+/// `tolerance`.
+PlattSigmoid fit_sigmoid(std::span<const double> f, std::span<const double> target,
+                         std::span<const double> weight = {}, double tolerance = 1e-5);
+
+/// What the decision values of unseen rows tell of probabilities, noise or novelty. Rows count with
+/// their weights, and classes with theirs: the probabilities are those of the weighted data, where
+/// the predicted class is the likelier one.
+Calibration calibrate(const Prepared& prepared, const OutOfFold& judged, const Task& task,
+                      int folds);
+
+/// LIBSVM's sigma of a regression: the mean |y - f| over rows of a 5-fold cross-validation, those
+/// beyond five standard deviations left out.
+double libsvm_noise(std::span<const double> residuals);
+
+/// LIBSVM's ten marks of a one-class machine (since 3.31) from its decision values on the training
+/// rows; nothing where fewer than five of them are negative, or fewer than five not.
+std::optional<DensityMarks> libsvm_density_marks(std::span<const double> f);
+
+}  // namespace maxmargin

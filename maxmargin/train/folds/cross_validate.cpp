@@ -1,0 +1,277 @@
+#include "maxmargin/train/folds/cross_validate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "maxmargin/base/clock.hpp"
+#include "maxmargin/model/predict.hpp"
+#include "maxmargin/train/folds/held_out.hpp"
+
+namespace maxmargin {
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+// Rows judged at a time, so that their decision values stay small.
+constexpr std::size_t rows_at_a_time = 4096;
+
+/// Judges the rows of one fold after another and puts the results in their places.
+class Judge {
+ public:
+  Judge(const Prepared& prepared, const Folds& folds, OutOfFold& result)
+      : prepared_(prepared), folds_(folds), result_(result) {
+    result.predicted.assign(folds.of_row.size(), unknown);
+    for (const Subproblem& problem : prepared.problems.list)
+      result.f.emplace_back(problem.examples.size(), unknown);
+  }
+
+  void judge(int fold, const Model& model, const Threads& threads) {
+    std::optional<Predictor> predictor;
+    if (!HeldOut::takes(prepared_)) predictor.emplace(model);
+    const std::vector<std::size_t> number = numbers_of(model);
+    std::vector<std::size_t> cursor(number.size(), 0);
+    const double scale = scale_of(fold);
+    const std::vector<Index> rows = rows_of(fold);
+    for (std::size_t begin = 0; begin < rows.size(); begin += rows_at_a_time) {
+      const std::span<const Index> some(rows.data() + begin,
+                                        std::min(rows_at_a_time, rows.size() - begin));
+      const std::vector<double> values =
+          predictor ? predictor->decision_values(chosen(some), threads)
+                    : HeldOut(prepared_, model).decision_values(some, threads);
+      for (std::size_t k = 0; k < some.size(); ++k) {
+        const std::span<const double> f(&values[k * number.size()], number.size());
+        result_.predicted[some[k]] = predicted(model, f);
+        for (std::size_t m = 0; m < number.size(); ++m)
+          keep(number[m], some[k], scale * f[m], cursor[m]);
+      }
+    }
+  }
+
+  /// The values of the one machine there is at all its examples.
+  void take(int fold, std::span<const double> values) {
+    const Subproblem& problem = prepared_.problems.list[0];
+    const double scale = scale_of(fold);
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      const Index row = problem.examples[k].row;
+      if (!folds_.holds(fold, row)) continue;
+      const double f = values[k];
+      result_.f[0][k] = scale * f;
+      result_.predicted[row] = prepared_.problems.outcome == Outcome::number    ? f
+                               : prepared_.problems.outcome == Outcome::novelty ? (f >= 0 ? 1 : -1)
+                               : f > 0                                          ? problem.positive
+                                                                                : problem.negative;
+    }
+  }
+
+  /// All other folds are of one class: there is nothing else to predict.
+  void judge_alike(int fold) {
+    const std::vector<double>& y = prepared_.y;
+    std::vector<double> labels;
+    double only = 0;
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      labels.push_back(y[i]);
+      if (folds_.of_row[i] != fold && folds_.of_row[i] != Folds::none) only = y[i];
+    }
+    std::ranges::sort(labels);
+    labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+    const auto number = std::ranges::lower_bound(labels, only) - labels.begin();
+    for (const Index row : rows_of(fold)) result_.predicted[row] = static_cast<double>(number);
+  }
+
+ private:
+  std::vector<Index> rows_of(int fold) const {
+    std::vector<Index> rows;
+    for (std::size_t i = 0; i < folds_.of_row.size(); ++i)
+      if (folds_.holds(fold, i)) rows.push_back(static_cast<Index>(i));
+    return rows;
+  }
+
+  RowsToPredict chosen(std::span<const Index> some) const {
+    const Rows all = *prepared_.examples.x;
+    RowsToPredict rows;
+    rows.x = all.sparse() ? Features::sparse(all.columns) : Features::dense(all.columns);
+    rows.x.append(all, some);
+    for (const Index row : some)
+      for (const double value : prepared_.examples.functions.of_row(row))
+        rows.functions.push_back(value);
+    return rows;
+  }
+
+  /// f of a one-class machine grows with the rows it is trained on.
+  double scale_of(int fold) const {
+    if (prepared_.problems.outcome != Outcome::novelty) return 1;
+    double all = 0, others = 0;
+    for (std::size_t i = 0; i < folds_.of_row.size(); ++i) {
+      all += prepared_.weight_of(i);
+      others += folds_.holds(fold, i) ? 0 : prepared_.weight_of(i);
+    }
+    return all / others;
+  }
+
+  /// Which machine of all each one of the model is.
+  std::vector<std::size_t> numbers_of(const Model& model) const {
+    std::vector<std::size_t> numbers;
+    std::size_t next = 0;
+    for (const Machine& machine : model.machines) {
+      const auto& list = prepared_.problems.list;
+      while (list[next].positive != machine.positive || list[next].negative != machine.negative)
+        ++next;
+      numbers.push_back(next++);
+    }
+    return numbers;
+  }
+
+  /// Rows come in increasing order, as examples stand.
+  void keep(std::size_t machine, Index row, double f, std::size_t& cursor) {
+    const std::vector<Example>& examples = prepared_.problems.list[machine].examples;
+    while (cursor < examples.size() && examples[cursor].row < row) ++cursor;
+    if (cursor < examples.size() && examples[cursor].row == row) result_.f[machine][cursor] = f;
+  }
+
+  const Prepared& prepared_;
+  const Folds& folds_;
+  OutOfFold& result_;
+};
+
+/// Mean, or mean product of deviations, over the rows that were judged.
+template <class Value>
+double weighted_mean(const Prepared& prepared, std::span<const double> predicted, Value&& value) {
+  double sum = 0, weights = 0;
+  for (std::size_t i = 0; i < predicted.size(); ++i) {
+    if (std::isnan(predicted[i])) continue;
+    sum += prepared.weight_of(i) * value(i);
+    weights += prepared.weight_of(i);
+  }
+  return weights > 0 ? sum / weights : unknown;
+}
+
+void score_numbers(const Prepared& prepared, CrossValidated& result) {
+  const std::vector<double>&y = prepared.y, &p = result.predicted;
+  const auto mean = [&](auto&& value) { return weighted_mean(prepared, p, value); };
+  const double mean_y = mean([&](std::size_t i) { return y[i]; });
+  const double mean_p = mean([&](std::size_t i) { return p[i]; });
+  const double yy = mean([&](std::size_t i) { return (y[i] - mean_y) * (y[i] - mean_y); });
+  const double pp = mean([&](std::size_t i) { return (p[i] - mean_p) * (p[i] - mean_p); });
+  const double py = mean([&](std::size_t i) { return (p[i] - mean_p) * (y[i] - mean_y); });
+  result.mean_squared_error = mean([&](std::size_t i) { return (p[i] - y[i]) * (p[i] - y[i]); });
+  result.mean_absolute_error = mean([&](std::size_t i) { return std::abs(p[i] - y[i]); });
+  result.squared_correlation = yy > 0 && pp > 0 ? py * py / (yy * pp) : unknown;
+}
+
+void score(const Prepared& prepared, std::span<const Index> class_of, CrossValidated& result) {
+  const auto mean = [&](auto&& value) { return weighted_mean(prepared, result.predicted, value); };
+  switch (result.outcome) {
+    case Outcome::classes:
+      result.accuracy = mean([&](std::size_t i) {
+        return result.predicted[i] == static_cast<double>(class_of[i]) ? 1.0 : 0.0;
+      });
+      break;
+    case Outcome::number:
+      score_numbers(prepared, result);
+      break;
+    case Outcome::novelty: {
+      result.novel_share = mean([&](std::size_t i) { return result.predicted[i] < 0 ? 1.0 : 0.0; });
+      const std::vector<double>& y = prepared.y;
+      const bool judged = std::ranges::count(y, 1.0) > 0 && std::ranges::count(y, -1.0) > 0 &&
+                          std::ranges::count(y, 1.0) + std::ranges::count(y, -1.0) ==
+                              static_cast<std::ptrdiff_t>(y.size());
+      result.accuracy =
+          judged ? mean([&](std::size_t i) { return result.predicted[i] == y[i] ? 1.0 : 0.0; })
+                 : unknown;
+      break;
+    }
+  }
+}
+
+/// The share of the work done, where the first `before` of `steps` steps are.
+Observer in_steps(const Observer& observer, int before, int steps, const Stopwatch& clock) {
+  if (!observer) return {};
+  return [&observer, before, steps, &clock](Progress progress) {
+    progress.done = (before + progress.done) / steps;
+    progress.seconds = clock.seconds();
+    return observer(progress);
+  };
+}
+
+bool is_cancelled(std::span<const TrainedMachine> machines) {
+  return std::ranges::any_of(machines, [](const TrainedMachine& machine) {
+    return machine.certified.solution.ended == Ended::cancelled;
+  });
+}
+
+}  // namespace
+
+OutOfFold judge_out_of_fold(const Prepared& prepared, const Folds& folds,
+                            const TrainOptions& options, const Threads& threads,
+                            const Observer& observer, const Retrainer* retrainer) {
+  OutOfFold result;
+  Judge judge(prepared, folds, result);
+  const Stopwatch clock;
+  std::vector<std::vector<bool>> left_out;
+  for (int fold = 0; fold < folds.count; ++fold) left_out.push_back(folds.rows_of(fold));
+  TrainOptions limited = options;
+  limited.certified = false;  // predictions are all that is told
+  std::optional<Retrainable> can;
+  if (retrainer == nullptr) can = retrainable(prepared, options, left_out.size(), threads);
+  const bool is_single = prepared.problems.list.size() == 1;
+  const auto together = HeldOut::takes(prepared) ? summed_up : put_together;
+  std::vector<Retrained> at_once;
+  std::optional<Retrainer> own;
+  if (can && !is_single && left_out.size() <= most_at_once) {
+    at_once = retrain_each(prepared, *std::move(can), left_out, limited, threads,
+                           in_steps(observer, 0, 1, clock));
+  } else if (can) {
+    retrainer = &own.emplace(prepared, *std::move(can), limited, threads,
+                             in_steps(observer, 0, folds.count + 1, clock));
+  }
+  const int before = own ? 1 : 0, steps = folds.count + before;
+  if (retrainer != nullptr && is_cancelled(retrainer->whole())) result.ended = Ended::cancelled;
+  for (int fold = 0; fold < folds.count && result.ended != Ended::cancelled; ++fold) {
+    const auto number = static_cast<std::size_t>(fold);
+    limited.stop.seconds = std::max(0.0, options.stop.seconds - clock.seconds());
+    const Observer watching = in_steps(observer, before + fold, steps, clock);
+    if (retrainer != nullptr && number % most_at_once == 0) {
+      const auto some = std::span(left_out).subspan(number).first(
+          std::min(most_at_once, left_out.size() - number));
+      at_once = retrainer->without_each(some, limited, threads, watching);
+    }
+    const Retrained rest =
+        !at_once.empty() ? std::move(at_once[number % most_at_once])
+                         : train_afresh(prepared, left_out[number], limited, threads, watching);
+    result.ended = worse(result.ended, rest.ended);
+    result.iterations += rest.iterations;
+    if (rest.machines.empty())
+      judge.judge_alike(fold);
+    else if (retrainer != nullptr && is_single)
+      judge.take(fold, retrainer->values(rest, 0));
+    else
+      judge.judge(fold, together(prepared, rest.problems, options, rest.machines, threads).model,
+                  threads);
+  }
+  return result;
+}
+
+CrossValidated cross_validate(Dataset data, const TrainOptions& options, int folds,
+                              const Threads& threads, const Observer& observer) {
+  const Stopwatch clock;
+  CrossValidated result;
+  result.outcome = outcome_of(options.task);
+  const Classes classes =
+      result.outcome == Outcome::classes && data.labelled() ? classes_of(data) : Classes{};
+  const Prepared prepared = prepare(std::move(data), options, threads);
+  result.classes = prepared.problems.classes;
+  result.folds = make_folds(prepared.examples.x->count(), prepared.y, prepared.weight,
+                            result.outcome, folds, options.seed);
+  OutOfFold judged = judge_out_of_fold(prepared, result.folds, options, threads, observer);
+  result.predicted = std::move(judged.predicted);
+  result.ended = judged.ended;
+  result.iterations = judged.iterations;
+  for (std::size_t i = 0; i < result.predicted.size(); ++i)
+    if (!std::isnan(result.predicted[i])) result.rows += prepared.weight_of(i);
+  score(prepared, classes.of_row, result);
+  result.seconds = clock.seconds();
+  return result;
+}
+
+}  // namespace maxmargin

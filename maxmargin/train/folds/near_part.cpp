@@ -1,0 +1,121 @@
+#include "maxmargin/train/folds/near_part.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "maxmargin/linalg/accumulate.hpp"
+#include "maxmargin/solver/smo/set/set_solver.hpp"
+
+namespace maxmargin {
+
+std::vector<double> slopes_at(const DualQp& qp, const Certified& solved) {
+  std::vector<double> slope(qp.size());
+  for (std::size_t v = 0; v < qp.size(); ++v) {
+    const Block& block = qp.block[v];
+    slope[v] =
+        block.sign * solved.f[qp.row[v]] + block.linear + block.curvature * solved.solution.a[v];
+    for (std::size_t r = 0; r < qp.A.size(); ++r)
+      slope[v] += solved.solution.lambda[r] * qp.A[r][v];
+  }
+  return slope;
+}
+
+namespace {
+
+// What is between its bounds, and for each such variable so many others. Measured on usps.
+constexpr double times_free = 2.5;
+constexpr std::size_t least_part = 64;
+// All kernel values of a part are kept.
+constexpr std::size_t largest_part = 1024;
+// Larger parts are the problem itself.
+constexpr double largest_share = 0.7;
+
+/// Kernel values over variables, of which some may share a point.
+SetKernel kernel_over(const DualQp& qp, std::span<const Index> variables, const Threads& threads) {
+  std::vector<Index> points;
+  for (const Index v : variables) points.push_back(qp.row[v]);
+  std::ranges::sort(points);
+  points.erase(std::unique(points.begin(), points.end()), points.end());
+  std::vector<std::size_t> place;  // of each variable's point
+  for (const Index v : variables)
+    place.push_back(
+        static_cast<std::size_t>(std::ranges::lower_bound(points, qp.row[v]) - points.begin()));
+  SetKernel over_points;
+  over_points.resize(points.size());
+  std::vector<Index> all(points.size());
+  std::iota(all.begin(), all.end(), Index{0});
+  std::vector<float*> out;
+  for (std::size_t p = 0; p < points.size(); ++p) out.push_back(over_points.row(p));
+  qp.K->among(points, all, out, threads);
+  if (std::ranges::is_sorted(place) && points.size() == place.size()) return over_points;
+  SetKernel over_variables;
+  over_variables.resize(variables.size());
+  for (std::size_t v = 0; v < place.size(); ++v)
+    for (std::size_t w = 0; w < place.size(); ++w)
+      over_variables.row(v)[w] = over_points.row(place[v])[place[w]];
+  return over_variables;
+}
+
+}  // namespace
+
+NearPart::NearPart(const DualQp& whole, const Certified& solved, std::size_t bytes,
+                   const Threads& threads) {
+  const RowKinds kinds = sort_rows(whole);
+  if (!covers_all(kinds) || !kinds.coupled.empty() || kinds.refusal) return;
+  const std::vector<double> slope = slopes_at(whole, solved);
+  std::size_t free = 0, bounded = 0;
+  std::vector<double> reason(whole.size());  // to stand at a bound
+  for (std::size_t v = 0; v < whole.size(); ++v) {
+    const double a = solved.solution.a[v];
+    const bool is_free = whole.block[v].lower < a && a < whole.block[v].upper;
+    free += is_free;
+    bounded += !is_free && a != 0;
+    reason[v] = is_free ? -1 : std::abs(slope[v]);
+  }
+  const auto count = least_part + static_cast<std::size_t>(times_free * static_cast<double>(free));
+  if (bounded > free || count > largest_part || count * count * sizeof(float) > bytes ||
+      static_cast<double>(count) > largest_share * static_cast<double>(whole.size()))
+    return;
+  std::vector<Index> order(whole.size());
+  std::iota(order.begin(), order.end(), Index{0});
+  std::nth_element(
+      order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
+      [&](Index x, Index y) { return reason[x] != reason[y] ? reason[x] < reason[y] : x < y; });
+  variables_.assign(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count));
+  std::ranges::sort(variables_, [&](Index x, Index y) {
+    return whole.row[x] != whole.row[y] ? whole.row[x] < whole.row[y] : x < y;
+  });
+  place_.assign(whole.size(), none);
+  for (std::size_t k = 0; k < variables_.size(); ++k) place_[variables_[k]] = static_cast<Index>(k);
+  K_ = kernel_over(whole, variables_, threads);
+}
+
+NearPart::Solved NearPart::solve(const DualQp& qp, std::vector<double> start, const Known& known,
+                                 double kkt, const Threads& threads) const {
+  // What has changed so far, where kernel values of it are at hand.
+  std::vector<const float*> rows;
+  std::vector<double> change;
+  for (std::size_t v = 0; v < qp.size(); ++v) {
+    if (start[v] == known.a[v]) continue;
+    if (place_[v] == none) {
+      const Known there = known_at(qp, start, known, threads);
+      return solve(qp, std::move(start), {there.a, there.f, there.rounding, known.lambda}, kkt,
+                   threads);
+    }
+    rows.push_back(K_.row(place_[v]));
+    change.push_back(qp.block[v].sign * (start[v] - known.a[v]));
+  }
+  Active whole(qp, sort_rows(qp), start);
+  whole.f = known.f;
+  Active part(whole, variables_);
+  add_scaled_rows(rows, change, part.size(), part.f.data());
+  const std::size_t steps = SetSolver().solve(part, K_, kkt, threads);
+  for (std::size_t k = 0; k < variables_.size(); ++k)
+    start[variables_[k]] = qp.block[variables_[k]].sign * part.beta[k];
+  Solved solved{known_at(qp, std::move(start), known, threads), steps};
+  solved.at.lambda = known.lambda;
+  return solved;
+}
+
+}  // namespace maxmargin
