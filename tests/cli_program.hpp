@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "maxmargin/base/rng.hpp"
+#include "tests/paths.hpp"
 #include "tests/temporary_folder.hpp"
 
 // Runs the program as a user does, in a directory of its own.
@@ -103,7 +104,7 @@ class Program : public testing::Test {
     std::vector<char*> pointers;
     for (std::string& word : words) pointers.push_back(word.data());
     pointers.push_back(nullptr);
-    execv(MAXMARGIN_PROGRAM, pointers.data());
+    execv(program().c_str(), pointers.data());
     _exit(127);
   }
 

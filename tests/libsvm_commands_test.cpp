@@ -184,7 +184,7 @@ TEST_F(LibsvmCommands, ProbabilitiesAreLibsvms) {
 // LIBSVM's own tool on top of it, with the same result.
 TEST_F(LibsvmCommands, GridSearchFindsTheSame) {
   write("two", two_classes(60, 0.1));
-  const auto folder = std::filesystem::path(MAXMARGIN_PROGRAM).parent_path();
+  const auto folder = program().parent_path();
   const auto search = [&](const std::string& program) {
     return theirs("python3 /usr/bin/svm-grid -svmtrain " + program +
                   " -gnuplot null -out null -log2c -1,1,2 -log2g 1,-1,-2 two")
@@ -339,7 +339,7 @@ TEST_F(LibsvmCommands, DamagedModelsAreRefused) {
 
 // The links that stand beside the program are these commands.
 TEST_F(LibsvmCommands, TheProgramAnswersToTheirNames) {
-  const auto folder = std::filesystem::path(MAXMARGIN_PROGRAM).parent_path();
+  const auto folder = program().parent_path();
   for (const char* command : {"svm-train", "svm-predict", "svm-scale"}) {
     const std::string words = (folder / command).string() + " > " + path("out") + " 2>&1";
     EXPECT_NE(std::system(words.c_str()), 0);

@@ -14,6 +14,7 @@
 #include "maxmargin/model/predict.hpp"
 #include "maxmargin/train/train.hpp"
 #include "tests/made_data.hpp"
+#include "tests/paths.hpp"
 
 namespace maxmargin {
 namespace {
@@ -298,19 +299,6 @@ TEST(LibsvmParity, OneClassLinear) {
 
 #ifndef MAXMARGIN_SANITIZED
 
-/// A public data set, or nothing where the folder with them is not there.
-std::optional<Dataset> shared(const std::string& name) {
-  const char* set = std::getenv("MAXMARGIN_DATA");
-  const fs::path folder =
-      set != nullptr ? fs::path(set) : fs::path(MAXMARGIN_SOURCE_DIR) / "../shared/data";
-  const fs::path path = folder / (name + ".zst");
-  if (!fs::exists(path)) {
-    std::cout << "no " << path << ": nothing to compare\n";
-    return std::nullopt;
-  }
-  return read(path, {}, Threads(2));
-}
-
 /// Every `step`-th row, from `first` on.
 Dataset every(const Dataset& data, std::size_t step, std::size_t first) {
   std::vector<Index> which;
@@ -321,11 +309,11 @@ Dataset every(const Dataset& data, std::size_t step, std::size_t first) {
 /// Trains on every `step`-th row and tests on others (step 1: on the training rows themselves).
 void expect_same_on(const std::string& name, std::size_t step, TrainOptions options,
                     const std::string& libsvm_options) {
-  const std::optional<Dataset> data = shared(name);
-  if (!data) return;
-  expect_same({every(*data, step, 0),
-               every(*data, std::max<std::size_t>(step, 3), step > 1 ? 1 : 0), std::move(options),
-               libsvm_options});
+  const fs::path path = data_dir() / (name + ".zst");
+  if (!fs::exists(path)) GTEST_SKIP() << "no " << path << " to compare on";
+  const Dataset data = read(path, {}, Threads(2));
+  expect_same({every(data, step, 0), every(data, std::max<std::size_t>(step, 3), step > 1 ? 1 : 0),
+               std::move(options), libsvm_options});
 }
 
 TEST(LibsvmParityShared, Heart) {

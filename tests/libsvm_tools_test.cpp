@@ -40,7 +40,7 @@ class LibsvmTools : public Program {
 };
 
 TEST_F(LibsvmTools, GridAndEasyDoTheSame) {
-  lay_out("ours", fs::path(MAXMARGIN_PROGRAM).parent_path());
+  lay_out("ours", program().parent_path());
   lay_out("theirs", "/usr/bin");
   const std::string words = script("svm-easy") + " data more";
   const std::string found = shell("ours/tools", words);
@@ -56,7 +56,7 @@ TEST_F(LibsvmTools, GridAndEasyDoTheSame) {
 }
 
 TEST_F(LibsvmTools, SubsetsAndCheckedDataAreTaken) {
-  lay_out("ours", fs::path(MAXMARGIN_PROGRAM).parent_path());
+  lay_out("ours", program().parent_path());
   EXPECT_EQ(shell("ours/tools", script("svm-checkdata") + " data"), "No error.\n");
   for (const char* method : {"-s 0", "-s 1"}) {
     shell("ours/tools", script("svm-subset") + " " + method + " data 40 part rest");

@@ -17,6 +17,7 @@
 #include "maxmargin/libsvm/train.hpp"
 #include "tests/libsvm_witness.hpp"
 #include "tests/made_data.hpp"
+#include "tests/paths.hpp"
 
 namespace maxmargin {
 namespace {
@@ -251,16 +252,8 @@ INSTANTIATE_TEST_SUITE_P(, LibsvmTypes,
 
 #ifndef MAXMARGIN_SANITIZED
 
-/// Every `step`-th row of a public data set, or nothing where the folder with them is not there.
-std::optional<std::string> shared(const std::string& name, std::size_t step, std::size_t first) {
-  const char* set = std::getenv("MAXMARGIN_DATA");
-  const fs::path folder =
-      set != nullptr ? fs::path(set) : fs::path(MAXMARGIN_SOURCE_DIR) / "../shared/data";
-  const fs::path path = folder / (name + ".zst");
-  if (!fs::exists(path)) {
-    std::cout << "no " << path << ": nothing to compare\n";
-    return std::nullopt;
-  }
+/// Every `step`-th row of a public data set.
+std::string shared(const fs::path& path, std::size_t step, std::size_t first) {
   const Dataset data = read(path, {}, Threads(2));
   std::vector<Index> which;
   for (std::size_t i = first; i < data.rows(); i += step) which.push_back(static_cast<Index>(i));
@@ -268,8 +261,9 @@ std::optional<std::string> shared(const std::string& name, std::size_t step, std
 }
 
 void expect_same_on(const std::string& name, std::size_t step, const std::string& options) {
-  const auto train = shared(name, step, 0), test = shared(name, step, step / 2);
-  if (train && test) expect_same({*train, *test, options});
+  const fs::path path = data_dir() / (name + ".zst");
+  if (!fs::exists(path)) GTEST_SKIP() << "no " << path << " to compare on";
+  expect_same({shared(path, step, 0), shared(path, step, step / 2), options});
 }
 
 TEST(LibsvmTypesShared, Heart) {

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "tests/paths.hpp"
+
 namespace maxmargin::testing_tree {
 
 namespace fs = std::filesystem;
-
-inline fs::path source_dir() { return MAXMARGIN_SOURCE_DIR; }
 
 /// The files below a folder of the project that have one of the extensions, sorted.
 inline std::vector<fs::path> files(const std::string& folder,
