@@ -79,6 +79,22 @@ inline void parse_field(std::string_view option, std::string_view text, const Ra
   value = *safeguard;
 }
 
+/// A field that reads its own text: T::parse, and T::accepts says what it takes.
+template <class T>
+concept ReadsText = requires(std::string_view text, const T& value) {
+  T::parse(text);
+  T::accepts;
+  value.text();
+};
+template <ReadsText T>
+void parse_field(std::string_view option, std::string_view text, const Range&, T& value) {
+  const auto parsed = T::parse(text);
+  if (!parsed)
+    throw Error(Fault::usage, fmt::format("{}: '{}' is not allowed", option, text),
+                fmt::format("give {}", T::accepts));
+  value = *parsed;
+}
+
 template <HasNames E>
 void parse_field(std::string_view option, std::string_view text, const Range&, E& value) {
   if (const auto named = value_named<E>(text)) {
@@ -96,6 +112,10 @@ inline std::string show_field(int value) { return fmt::format("{}", value); }
 inline std::string show_field(bool value) { return value ? "yes" : "no"; }
 inline std::string show_field(Distance value) { return std::string(to_string(value)); }
 inline std::string show_field(Safeguard value) { return std::string(to_string(value)); }
+template <ReadsText T>
+std::string show_field(const T& value) {
+  return value.text();
+}
 template <HasNames E>
 std::string show_field(E value) {
   return std::string(to_string(value));

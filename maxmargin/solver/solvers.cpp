@@ -104,7 +104,7 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     context.start_f = start->f;
   }
   Certified best;
-  std::size_t iterations = 0;
+  std::size_t iterations = 0, asked = 0, found = 0;
   double certifying = 0;
   if (start != nullptr && !start->lambda.empty()) {
     Solution solution;
@@ -120,6 +120,8 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     Solution solution =
         std::visit([&](const auto& chosen) { return run(qp, chosen, context); }, solver);
     iterations += solution.iterations;
+    asked += solution.values_asked;
+    found += solution.values_found;
     const bool converged = solution.ended == Ended::converged;
     // What the solver knows of the dual tells which certificate will be needed.
     if (converged && !float_is_enough(qp, solution, solution.best_dual, stop))
@@ -145,6 +147,8 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     context.seconds_before = clock.seconds();
   }
   best.solution.iterations = iterations;
+  best.solution.values_asked = asked;
+  best.solution.values_found = found;
   best.seconds = certifying;
   if (best.solution.ended == Ended::converged && !reached(best.certificate, stop))
     best.solution.ended = Ended::stalled;
