@@ -26,7 +26,7 @@ constexpr double step_rounding = 1e-15;
 constexpr std::size_t looks_between_reports = 256;
 constexpr double tail_factor = 0.3;
 // Adapted zeta: where both coefficients go on in the direction of their last steps, and otherwise.
-constexpr double zeta_ahead = 1.5, zeta_otherwise = 1.0;
+constexpr double zeta_ahead = 1.3, zeta_otherwise = 1.0;
 
 /// Equality row of each variable, among those that pairs keep.
 std::vector<std::uint32_t> groups_of(const DualQp& qp, const RowKinds& kinds) {
