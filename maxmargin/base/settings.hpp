@@ -54,6 +54,27 @@ void parse_field(std::string_view option, std::string_view text, const Range&, E
   refuse_choice(option, text, known);
 }
 
+/// A field that reads its own text: T::parse, and T::accepts says what it takes.
+template <class T>
+concept ReadsText = requires(std::string_view text, const T& value) {
+  T::parse(text);
+  T::accepts;
+  value.text();
+};
+template <ReadsText T>
+void parse_field(std::string_view option, std::string_view text, const Range&, T& value) {
+  const auto parsed = T::parse(text);
+  if (!parsed)
+    throw Error(Fault::usage,
+                std::string(option) + ": '" + std::string(text) + "' is not allowed",
+                "give " + std::string(T::accepts));
+  value = *parsed;
+}
+template <ReadsText T>
+std::string show_field(const T& value) {
+  return value.text();
+}
+
 std::string show_field(double value);
 std::string show_field(int value);
 std::string show_field(bool value);

@@ -169,7 +169,7 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     context.start_f = start->f;
   }
   Certified best;
-  std::size_t iterations = 0;
+  std::size_t iterations = 0, asked = 0, found = 0;
   double certifying = 0;
   if (start != nullptr && !start->lambda.empty()) {
     Solution solution;
@@ -187,6 +187,8 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     Solution solution =
         std::visit([&](const auto& chosen) { return run(qp, chosen, context); }, tighter);
     iterations += solution.iterations;
+    asked += solution.values_asked;
+    found += solution.values_found;
     const Ended ended = solution.ended;
     const bool converged = ended == Ended::converged;
     // What the solver knows of the dual tells which certificate will be needed.
@@ -215,6 +217,8 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     context.seconds_before = clock.seconds();
   }
   best.solution.iterations = iterations;
+  best.solution.values_asked = asked;
+  best.solution.values_found = found;
   best.seconds = certifying;
   if (best.solution.ended == Ended::converged && !reached(best.certificate, stop)) {
     best.solution.ended = Ended::stalled;

@@ -261,6 +261,8 @@ Trained summed_up(const Prepared& prepared, const Subproblems& problems,
     const Certified& certified = parts[k].certified;
     if (k > 0) add_to(trained.certificate, certified.certificate);
     trained.iterations += certified.solution.iterations;
+    trained.values_asked += certified.solution.values_asked;
+    trained.values_found += certified.solution.values_found;
     trained.certify_seconds += certified.seconds;
     if (trained.obstacle.empty()) trained.obstacle = certified.obstacle;
   }
