@@ -5,7 +5,7 @@
 
 namespace maxmargin::cli {
 
-void add_settings(CLI::App& app, Settings& settings, const std::string& group) {
+void add_settings(CLI::App& app, FieldSettings& settings, const std::string& group) {
   for (Setting& each : settings.list()) {
     if (each.is_flag) {
       app.add_flag_callback(

@@ -19,7 +19,7 @@ struct ShownOption {
 template <class Component>
 std::vector<ShownOption> shown_options(const Component& component) {
   std::vector<ShownOption> shown;
-  const Settings settings = settings_of<std::variant<Component>>("component", "--");
+  const FieldSettings settings = settings_of<std::variant<Component>>("component", "--");
   for (const Setting& each : settings.list()) {
     std::string help;
     for_each_field(component, [&](const auto& declared, const auto&) {
@@ -31,7 +31,7 @@ std::vector<ShownOption> shown_options(const Component& component) {
 }
 
 /// The options `--gamma`, `--degree`, ... of the settings of a list of components.
-void add_settings(CLI::App& app, Settings& settings, const std::string& group);
+void add_settings(CLI::App& app, FieldSettings& settings, const std::string& group);
 
 template <class List>
 class ComponentOptions {
@@ -53,7 +53,7 @@ class ComponentOptions {
   List make(std::string_view name) const { return made<List>(settings_, name); }
 
  private:
-  Settings settings_;
+  FieldSettings settings_;
 };
 
 }  // namespace maxmargin::cli

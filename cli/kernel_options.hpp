@@ -29,7 +29,7 @@ class KernelOptions {
   Kernel make(const Rows& rows, std::optional<ScalingKind> scaling) const;
 
  private:
-  Settings settings_ = kernel_settings("--");
+  FieldSettings settings_ = kernel_settings("--");
   std::string name_;
 };
 

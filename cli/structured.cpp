@@ -11,7 +11,7 @@
 #include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "cli/running_options.hpp"
-#include "cli/suggest.hpp"
+
 #include "cli/units.hpp"
 #include "cli/verbs.hpp"
 #include "cli/watch.hpp"

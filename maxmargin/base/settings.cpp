@@ -44,8 +44,8 @@ std::string Setting::help_text() const {
   return is_flag ? text : text + " [" + preset + "]";
 }
 
-void Settings::declare(std::string_view component, std::string_view field, std::string_view help,
-                       std::string preset, std::optional<bool> flag) {
+void FieldSettings::declare(std::string_view component, std::string_view field,
+                            std::string_view help, std::string preset, std::optional<bool> flag) {
   auto known = std::find_if(list_.begin(), list_.end(),
                             [&](const Setting& each) { return each.name == field; });
   const bool turns_off = flag.value_or(false);
@@ -70,35 +70,35 @@ void Settings::declare(std::string_view component, std::string_view field, std::
   known->meaning.emplace_back(text, component);
 }
 
-bool Settings::has(std::string_view component, std::string_view field) const {
+bool FieldSettings::has(std::string_view component, std::string_view field) const {
   return std::any_of(list_.begin(), list_.end(), [&](const Setting& each) {
     return each.name == field && (component.empty() || each.used_by(component));
   });
 }
 
-std::optional<std::string> Settings::given(std::string_view field) const {
+std::optional<std::string> FieldSettings::given(std::string_view field) const {
   for (const Setting& each : list_)
     if (each.name == field) return each.given;
   return std::nullopt;
 }
 
-std::string Settings::first_given() const {
+std::string FieldSettings::first_given() const {
   for (const Setting& each : list_)
     if (each.given) return each.option;
   return {};
 }
 
-void Settings::give(std::string_view field, std::string text) {
+void FieldSettings::give(std::string_view field, std::string text) {
   for (Setting& each : list_)
     if (each.name == field) each.given = text;
 }
 
-void Settings::describe_default(std::string_view field, std::string text) {
+void FieldSettings::describe_default(std::string_view field, std::string text) {
   for (Setting& each : list_)
     if (each.name == field) each.preset = text;
 }
 
-void Settings::require_effect(std::string_view component) const {
+void FieldSettings::require_effect(std::string_view component) const {
   for (const Setting& each : list_)
     if (each.given && !each.used_by(component)) {
       std::string users;
@@ -109,7 +109,8 @@ void Settings::require_effect(std::string_view component) const {
     }
 }
 
-void Settings::refuse_name(std::string_view name, const std::vector<std::string>& known) const {
+void FieldSettings::refuse_name(std::string_view name,
+                                const std::vector<std::string>& known) const {
   throw Error(Fault::usage, "unknown " + noun_ + " '" + std::string(name) + "'",
               suggestion(name, known));
 }

@@ -65,8 +65,7 @@ template <ReadsText T>
 void parse_field(std::string_view option, std::string_view text, const Range&, T& value) {
   const auto parsed = T::parse(text);
   if (!parsed)
-    throw Error(Fault::usage,
-                std::string(option) + ": '" + std::string(text) + "' is not allowed",
+    throw Error(Fault::usage, std::string(option) + ": '" + std::string(text) + "' is not allowed",
                 "give " + std::string(T::accepts));
   value = *parsed;
 }
@@ -101,10 +100,10 @@ struct Setting {
 };
 
 /// All settings of a list of components.
-class Settings {
+class FieldSettings {
  public:
   /// `noun`: what the components are, "kernel". `prefix`: what stands before a name, "--".
-  Settings(std::string noun, std::string prefix)
+  FieldSettings(std::string noun, std::string prefix)
       : noun_(std::move(noun)), prefix_(std::move(prefix)) {}
 
   void declare(std::string_view component, std::string_view field, std::string_view help,
@@ -132,8 +131,8 @@ class Settings {
 };
 
 template <class List>
-Settings settings_of(std::string noun, std::string prefix = "") {
-  Settings settings(std::move(noun), std::move(prefix));
+FieldSettings settings_of(std::string noun, std::string prefix = "") {
+  FieldSettings settings(std::move(noun), std::move(prefix));
   for_each_nameable<List>([&](auto component) {
     for_each_field(component, [&](const auto& declared, const auto& value) {
       std::optional<bool> flag;
@@ -147,7 +146,7 @@ Settings settings_of(std::string noun, std::string prefix = "") {
 /// The named component with the values given. Throws a usage Error for an unknown name, a value
 /// that does not fit, and a setting that would have no effect.
 template <class List>
-List made(const Settings& settings, std::string_view name) {
+List made(const FieldSettings& settings, std::string_view name) {
   std::optional<List> result;
   for_each_nameable<List>([&](auto component) {
     if (component.name != name) return;

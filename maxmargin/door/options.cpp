@@ -57,14 +57,14 @@ class Given {
 
 /// All settings there are.
 struct AllSettings {
-  Settings task = settings_of<Task>("task");
-  Settings kernel = kernel_settings();
-  Settings solver = settings_of<Solver>("solver");
+  FieldSettings task = settings_of<Task>("task");
+  FieldSettings kernel = kernel_settings();
+  FieldSettings solver = settings_of<Solver>("solver");
 
   std::vector<std::string> names() const {
     std::vector<std::string> all;
     for (const General& each : generals) all.emplace_back(each.name);
-    for (const Settings* each : {&task, &kernel, &solver})
+    for (const FieldSettings* each : {&task, &kernel, &solver})
       for (const Setting& setting : each->list()) all.push_back(setting.name);
     return all;
   }
@@ -73,7 +73,7 @@ struct AllSettings {
     for (const auto& [name, text] : given) {
       bool known = std::any_of(std::begin(generals), std::end(generals),
                                [&](const General& each) { return each.name == name; });
-      for (Settings* each : {&task, &kernel, &solver})
+      for (FieldSettings* each : {&task, &kernel, &solver})
         if (each->has("", name)) {
           each->give(name, text);
           known = true;
@@ -179,7 +179,7 @@ std::vector<Options::Help> Options::all() {
   for (const General& each : generals)
     all.push_back({std::string(each.name), std::string(each.preset), std::string(each.help)});
   const AllSettings settings;
-  for (const Settings* list : {&settings.task, &settings.kernel, &settings.solver})
+  for (const FieldSettings* list : {&settings.task, &settings.kernel, &settings.solver})
     for (const Setting& each : list->list())
       all.push_back({each.name, each.preset, each.help_text()});
   return all;

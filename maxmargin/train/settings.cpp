@@ -44,23 +44,23 @@ void balance(const Classes& classes, const Dataset& data, std::span<double> fact
 
 }  // namespace
 
-Settings kernel_settings(std::string prefix) {
-  Settings settings = settings_of<Kernel>("kernel", std::move(prefix));
+FieldSettings kernel_settings(std::string prefix) {
+  FieldSettings settings = settings_of<Kernel>("kernel", std::move(prefix));
   settings.describe_default(gamma_name,
                             "scale, which is 1 / (features * variance); auto is 1 / features");
   return settings;
 }
 
-Kernel kernel_without_data(const Settings& settings, std::string_view name) {
-  Settings fields = settings;
+Kernel kernel_without_data(const FieldSettings& settings, std::string_view name) {
+  FieldSettings fields = settings;
   const auto given = fields.given(gamma_name);
   if (given == "scale" || given == "auto") fields.give(gamma_name, "1");
   return made<Kernel>(fields, name);
 }
 
-Kernel kernel_for(const Settings& settings, std::string_view name, const Rows& rows,
+Kernel kernel_for(const FieldSettings& settings, std::string_view name, const Rows& rows,
                   std::optional<ScalingKind> scaling) {
-  Settings fields = settings;
+  FieldSettings fields = settings;
   if (fields.has(name, gamma_name)) {
     const std::string given = fields.given(gamma_name).value_or("scale");
     if (given == "scale")

@@ -17,13 +17,13 @@ namespace maxmargin {
 
 /// The settings of all kernels; gamma may be "scale", its default, which is gamma_scale() of the
 /// rows, or "auto", 1 / features.
-Settings kernel_settings(std::string prefix = "");
+FieldSettings kernel_settings(std::string prefix = "");
 
 /// The kernel of that name for rows that will be scaled so.
-Kernel kernel_for(const Settings& settings, std::string_view name, const Rows& rows,
+Kernel kernel_for(const FieldSettings& settings, std::string_view name, const Rows& rows,
                   std::optional<ScalingKind> scaling);
 /// The same without having seen the data, to find what is wrong with the settings.
-Kernel kernel_without_data(const Settings& settings, std::string_view name);
+Kernel kernel_without_data(const FieldSettings& settings, std::string_view name);
 
 /// A factor of the cost of a class as people write it: "LABEL=FACTOR". Throws a usage Error.
 std::pair<std::string, double> class_factor(std::string_view option, const std::string& text);
