@@ -11,9 +11,6 @@
 namespace maxmargin {
 namespace {
 
-// The deviation of a kernel value in double from the true one, relative to the largest.
-constexpr double double_deviation = 1e-15;
-
 Rounding rounding_of(const DualQp& qp, std::span<const double> beta) {
   double squares = 0, largest = 0;
   for (const double coefficient : beta) squares += coefficient * coefficient;
@@ -28,7 +25,7 @@ Known product_at(const DualQp& qp, std::vector<double> a, Precision precision,
   std::vector<double> f(qp.K->size());
   qp.K->multiply(beta, f, precision, threads);
   double rounding = rounding_of(qp, beta).f;
-  if (precision == Precision::exact) rounding *= double_deviation / qp.K->deviation();
+  if (precision == Precision::exact) rounding *= qp.K->traits().double_error / qp.K->deviation();
   return {std::move(a), std::move(f), rounding};
 }
 

@@ -7,6 +7,8 @@
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/kernel/engine/engine.hpp"
+#include "maxmargin/problem/matrix/by_rows.hpp"
+#include "maxmargin/problem/matrix/capabilities.hpp"
 #include "maxmargin/problem/matrix/linear_product.hpp"
 #include "maxmargin/problem/matrix/low_rank.hpp"
 #include "maxmargin/problem/matrix/segment_store.hpp"
@@ -55,6 +57,19 @@ std::vector<double> checked_diagonal(std::vector<double> diagonal) {
   return diagonal;
 }
 
+/// Squared distances between rows come from |x|^2 + |z|^2 - 2 x'z, which cancel.
+double expected_double_error(const Kernel& kernel, const Rows& rows) {
+  const auto* rbf = std::get_if<Rbf>(&kernel);
+  if (rbf == nullptr) return double_value_error;
+  double largest = 0;
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    double square = 0;
+    rows.for_each(i, [&](Index, double value) { square += value * value; });
+    largest = std::max(largest, square);
+  }
+  return double_value_error + 4 * double_rounding * rbf->gamma * largest;
+}
+
 /// Rows, packed for a kernel: what all matrices over some of them share.
 struct PackedRows {
   Kernel kernel;
@@ -62,6 +77,7 @@ struct PackedRows {
   std::unique_ptr<Engine> engine;
   std::vector<double> diagonal;
   std::size_t own_bytes = 0;
+  double double_error;
   std::unique_ptr<SegmentStore> shared;  ///< of values that several matrices need; may be null
 
   PackedRows(const Kernel& of, std::shared_ptr<const Features> some, const Threads& threads)
@@ -70,7 +86,8 @@ struct PackedRows {
         engine(make_engine(kernel, *rows, threads)),
         diagonal(checked_diagonal(self_values(kernel, *rows, threads))),
         // Where nobody else holds these rows they count as this matrix's own.
-        own_bytes(engine->bytes() + (rows.use_count() == 1 ? rows->bytes() : 0)) {}
+        own_bytes(engine->bytes() + (rows.use_count() == 1 ? rows->bytes() : 0)),
+        double_error(expected_double_error(kernel, *rows)) {}
 
   /// A copy of some of the rows, packed in the same way.
   PackedRows(const PackedRows& whole, std::span<const Index> which)
@@ -78,7 +95,8 @@ struct PackedRows {
         rows(chosen(*whole.rows, which)),
         engine(whole.engine->for_columns(*rows, which)),
         diagonal(which.size()),
-        own_bytes(engine->bytes() + rows->bytes()) {
+        own_bytes(engine->bytes() + rows->bytes()),
+        double_error(whole.double_error) {
     for (std::size_t i = 0; i < which.size(); ++i) diagonal[i] = whole.diagonal[which[i]];
   }
 
@@ -97,7 +115,11 @@ struct Stretch {
   std::size_t row, point, count;
 };
 
-class KernelQuadratic final : public Quadratic {
+class KernelQuadratic final : public Quadratic,
+                              PartialProducts,
+                              CodedRows,
+                              TruncatedRows,
+                              Factored {
  public:
   KernelQuadratic(std::shared_ptr<const PackedRows> packed, std::vector<Stretch> stretches)
       : packed_(std::move(packed)), stretches_(std::move(stretches)) {
@@ -116,12 +138,22 @@ class KernelQuadratic final : public Quadratic {
 
   std::size_t size() const override { return rows_.size(); }
   std::span<const double> diagonal() const override { return diagonal_; }
-  Definite definite() const override { return maxmargin::definite(packed_->kernel); }
-  std::size_t bytes() const override {
-    return size() == packed_->rows->count() ? packed_->own_bytes : 0;
+  MatrixTraits traits() const override {
+    return {.definite = maxmargin::definite(packed_->kernel),
+            .float_error = engine().deviation(),
+            .double_error = packed_->double_error,
+            .value_cost = engine().value_cost(),
+            .bytes = size() == packed_->rows->count() ? packed_->own_bytes : 0,
+            .columns = is_linear() ? packed_->rows->columns() : size()};
   }
-  double value_cost() const override { return engine().value_cost(); }
-  double deviation() const override { return engine().deviation(); }
+  MatrixCapabilities can() const override {
+    MatrixCapabilities own;
+    own.partial = this;
+    if (engine().codes() != nullptr) own.coded = this;
+    if (engine().near_share() < 1) own.truncated = this;
+    if (is_linear()) own.factored = this;
+    return own;
+  }
 
   void rows(std::span<const Index> which, std::size_t begin, std::size_t count,
             std::span<float* const> out, const Threads& threads) const override {
@@ -136,7 +168,8 @@ class KernelQuadratic final : public Quadratic {
                   });
   }
 
-  const ByteDecay* codes() const override { return engine().codes(); }
+  const ByteDecay& decay() const override { return *engine().codes(); }
+  double shift() const override { return 0; }
   void code_rows(std::span<const Index> which, std::size_t begin, std::size_t count,
                  std::span<std::uint8_t* const> out, const Threads& threads) const override {
     const std::vector<Index> ids = rows_of(which);
@@ -151,7 +184,7 @@ class KernelQuadratic final : public Quadratic {
   void block(std::span<const Index> which, std::span<const Index> columns,
              std::span<float* const> out, const Threads& threads) const override {
     const std::unique_ptr<Engine> small = engine().for_block(*packed_->rows, rows_of(columns));
-    if (small == nullptr) return Quadratic::block(which, columns, out, threads);
+    if (small == nullptr) return block_by_rows(*this, which, columns, out, threads);
     const std::vector<Index> left = rows_of(which);
     constexpr std::size_t rows_at_once = 64;
     threads.split(left.size(), rows_at_once, [&](std::size_t begin, std::size_t end) {
@@ -164,7 +197,7 @@ class KernelQuadratic final : public Quadratic {
              std::span<float* const> out, const Threads& threads) const override {
     const std::vector<Index> ids = rows_of(points);
     const std::unique_ptr<Engine> small = engine().for_block(*packed_->rows, ids);
-    if (small == nullptr) return Quadratic::among(points, which, out, threads);
+    if (small == nullptr) return among_by_rows(*this, points, which, out, threads);
     std::vector<Index> left(which.size());
     for (std::size_t r = 0; r < which.size(); ++r) left[r] = ids[which[r]];
     // Of all rows what lies below the diagonal is enough, where values cost more than copies.
@@ -213,8 +246,7 @@ class KernelQuadratic final : public Quadratic {
 
   void multiply(std::span<const double> x, std::span<double> y, Precision precision,
                 const Threads& threads) const override {
-    if (std::holds_alternative<Linear>(packed_->kernel))
-      return linear_product(*packed_->rows, rows_, x, y, threads);
+    if (is_linear()) return linear_product(*packed_->rows, rows_, x, y, threads);
     const std::vector<Index> which = nonzeros(x);
     std::fill(y.begin(), y.end(), 0.0);
     if (precision == Precision::fast && halves_pay(which.size()))
@@ -231,12 +263,8 @@ class KernelQuadratic final : public Quadratic {
     });
   }
 
-  std::size_t columns() const override {
-    return std::holds_alternative<Linear>(packed_->kernel) ? packed_->rows->columns() : size();
-  }
   std::shared_ptr<const LowRank> low_rank(std::size_t most_columns) const override {
-    if (!std::holds_alternative<Linear>(packed_->kernel) || columns() > most_columns)
-      return nullptr;
+    if (columns() > most_columns) return nullptr;
     auto Z = std::make_shared<LowRank>(size(), columns());
     const Rows view = packed_->rows->view();
     for (std::size_t i = 0; i < size(); ++i)
@@ -260,6 +288,7 @@ class KernelQuadratic final : public Quadratic {
 
  private:
   const Engine& engine() const { return *packed_->engine; }
+  bool is_linear() const { return std::holds_alternative<Linear>(packed_->kernel); }
 
   /// Whether each value of the symmetric matrix once is less work than the rows of so many points.
   bool halves_pay(std::size_t points) const {
@@ -385,9 +414,15 @@ class PrecomputedQuadratic final : public Quadratic {
 
   std::size_t size() const override { return points_.size(); }
   std::span<const double> diagonal() const override { return diagonal_; }
-  Definite definite() const override { return definite_; }
-  std::size_t bytes() const override { return 0; }
-  double value_cost() const override { return 1; }
+  MatrixTraits traits() const override {
+    return {.definite = definite_,
+            .float_error = float_rounding,
+            .double_error = double_rounding,
+            .value_cost = 1,
+            .bytes = 0,
+            .columns = size()};
+  }
+  MatrixCapabilities can() const override { return {}; }
 
   void rows(std::span<const Index> which, std::size_t begin, std::size_t count,
             std::span<float* const> out, const Threads& threads) const override {

@@ -9,6 +9,7 @@
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/problem/feasible.hpp"
 #include "maxmargin/problem/margin.hpp"
+#include "maxmargin/problem/matrix/capabilities.hpp"
 #include "maxmargin/problem/matrix/near_rows.hpp"
 #include "maxmargin/problem/matrix/row_cache.hpp"
 #include "maxmargin/solver/limits.hpp"
@@ -460,7 +461,7 @@ class Outer {
   /// run takes. That pays where values are cheap and rows come again and again, not where rows are
   /// expensive and kept.
   bool shrinking_pays() const {
-    return !active_.K->keeps_rows() &&
+    return !stores_truncated_rows(*active_.K) &&
            (active_.K->value_cost() < cheap_value ||
             (cache_.capacity() < active_.f.size() && cache_.lacks_room_for(set_size_.largest)));
   }
@@ -573,7 +574,7 @@ Solution run(const DualQp& whole, const Smo& options, const Run& run) {
   DualQp qp = whole;
   qp.K = keep_near_rows(qp.K, options.cache_bytes);
   // Where rows are mostly zero a part has other neighbours than the whole, and says nothing.
-  if (!run.start.empty() || qp.K->size() < least_cascade || qp.K->keeps_rows())
+  if (!run.start.empty() || qp.K->size() < least_cascade || stores_truncated_rows(*qp.K))
     return solved(qp, options, run, {run.start, {}});
   const Stopwatch clock;
   const Start start = cascade_start(qp, run.threads, [&](const DualQp& part, const Start& from) {

@@ -33,17 +33,19 @@ void prefetch(const BlockRow& row) {
 }  // namespace
 
 bool NearPairs::can_take(const Active& active, const CoupledRows& coupling) {
-  return active.rows() == 1 && coupling.empty() && active.K->keeps_rows();
+  return active.rows() == 1 && coupling.empty() && stores_truncated_rows(*active.K) &&
+         active.K->can().truncated->shift() == 0;
 }
 
-NearPairs::NearPairs(Active& active) : active_(active), levels_(active.f.size()) {
+NearPairs::NearPairs(Active& active)
+    : active_(active), rows_(*active.K->can().stored), levels_(active.f.size()) {
   gather(active);
   Active::Range range;
   for (std::size_t p = 0; p < points_.size(); ++p) {
     const Missing here = look(p);
     range.highest = std::max(range.highest, here.growth - active.f[p]);
     range.lowest = std::min(range.lowest, here.fall - active.f[p]);
-    if (active.K->near_row(static_cast<Index>(p)))
+    if (rows_.truncated_row(static_cast<Index>(p)))
       show(p);
     else
       missing_.push_back(here);
@@ -196,9 +198,9 @@ std::vector<Index> NearPairs::worst_missing(const Active::Range& ends) const {
 
 void NearPairs::compute_rows(const Active::Range& ends, const Threads& threads, Result& result) {
   const std::vector<Index> some = worst_missing(ends);
-  active_.K->keep(some, threads);
+  rows_.keep(some, threads);
   for (const Index point : some) {
-    if (active_.K->near_row(point)) {
+    if (rows_.truncated_row(point)) {
       ++result.computed;
       show(point);
       levels_.measure(point);
@@ -207,7 +209,7 @@ void NearPairs::compute_rows(const Active::Range& ends, const Threads& threads, 
     }
   }
   std::erase_if(missing_,
-                [&](const Missing& each) { return active_.K->near_row(each.point).has_value(); });
+                [&](const Missing& each) { return rows_.truncated_row(each.point).has_value(); });
 }
 
 }  // namespace maxmargin
