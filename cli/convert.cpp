@@ -7,8 +7,8 @@
 #include "cli/help.hpp"
 #include "cli/output.hpp"
 #include "cli/reading.hpp"
-#include "cli/suggest.hpp"
 #include "cli/verbs.hpp"
+#include "maxmargin/base/text.hpp"
 #include "maxmargin/libsvm/text.hpp"
 #include "maxmargin/model/file/file.hpp"
 

@@ -5,11 +5,47 @@
 #include <algorithm>
 #include <sstream>
 
-#include "cli/suggest.hpp"
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/base/text.hpp"
 
 namespace maxmargin::cli {
 namespace {
+
+/// The long option that a habit from svm-train means: 'c' -> "--cost"; empty if none.
+std::string_view long_option_for(char letter) {
+  switch (letter) {
+    case 's':
+      return "--task";
+    case 't':
+    case 'k':
+      return "--kernel";
+    case 'd':
+      return "--degree";
+    case 'g':
+      return "--gamma";
+    case 'r':
+      return "--coef0";
+    case 'c':
+    case 'C':
+      return "--cost";
+    case 'n':
+      return "--nu";
+    case 'p':
+      return "--epsilon";
+    case 'm':
+      return "--memory";
+    case 'e':
+      return "--tolerance";
+    case 'w':
+      return "--class-weight";
+    case 'q':
+      return "--quiet";
+    case 'j':
+      return "--json";
+    default:
+      return {};
+  }
+}
 
 constexpr std::size_t width = 80;
 constexpr std::size_t column = 26;

@@ -1,12 +1,13 @@
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 
-#include "cli/components.hpp"
 #include "cli/output.hpp"
 #include "maxmargin/data/scaling.hpp"
 #include "maxmargin/kernel/kernels.hpp"
+#include "maxmargin/train/settings.hpp"
 
 namespace maxmargin::cli {
 
@@ -14,8 +15,6 @@ namespace maxmargin::cli {
 /// `auto`, which only the data can turn into numbers.
 class KernelOptions {
  public:
-  KernelOptions();
-
   /// `preset`: the kernel when none is named; empty: none at all.
   void add_to(CLI::App& app, std::string preset);
 
@@ -30,7 +29,7 @@ class KernelOptions {
   Kernel make(const Rows& rows, std::optional<ScalingKind> scaling) const;
 
  private:
-  ComponentOptions<Kernel> fields_{"kernel"};
+  Settings settings_ = kernel_settings("--");
   std::string name_;
 };
 

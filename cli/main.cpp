@@ -9,6 +9,7 @@
 #include "cli/help.hpp"
 #include "cli/libsvm/commands.hpp"
 #include "cli/output.hpp"
+#include "cli/structured.hpp"
 #include "cli/verbs.hpp"
 #include "maxmargin/base/error.hpp"
 
@@ -72,6 +73,7 @@ int main(int argc, char** argv) {
   using namespace maxmargin;
   try {
     if (const auto code = cli::run_as_libsvm({argv, static_cast<std::size_t>(argc)})) return *code;
+    if (const auto code = cli::run_structured({argv, static_cast<std::size_t>(argc)})) return *code;
     return cli::run(argc, argv);
   } catch (const Error& error) {
     return cli::complain(cli::exit_code(error.fault()), error.what());

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cli/suggest.hpp"
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/base/text.hpp"
 #include "maxmargin/libsvm/text.hpp"
 
 namespace maxmargin::cli {

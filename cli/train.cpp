@@ -104,6 +104,10 @@ std::string show_limit(const std::vector<Improvement>& machines, double asked) {
   return "";
 }
 
+double hit_rate(const Trained& trained) {
+  return static_cast<double>(trained.values_found) / static_cast<double>(trained.values_asked);
+}
+
 Json train_json(const TrainArguments& arguments, const TrainingData& read, const Trained& trained,
                 const DiskReport* disk, int threads) {
   const Model& model = trained.model;
@@ -121,6 +125,10 @@ Json train_json(const TrainArguments& arguments, const TrainingData& read, const
               {"ended", to_string(trained.ended)},
               {"iterations", trained.iterations},
               {"support_vectors", model.support.count()}};
+  if (trained.values_asked > 0)
+    object["cache"] = {{"asked", trained.values_asked},
+                       {"found", trained.values_found},
+                       {"hit_rate", hit_rate(trained)}};
   put(object, trained.certificate);
   if (!model.functions.empty() && model.machines.size() == 1)
     object["functions"] = functions_json(model, model.machines[0]);
@@ -169,6 +177,10 @@ std::string train_summary(const TrainArguments& arguments, const TrainingData& r
       fmt::format(
           "{} after {}{}", to_string(trained.ended), show_counted(trained.iterations, "iteration"),
           model.machines.size() > 1 ? fmt::format(" of {} machines", model.machines.size()) : ""));
+  if (trained.values_asked > 0)
+    text += show_line("cache", fmt::format("{:.1f} % of {:.3g} kernel values were found in it",
+                                           100 * hit_rate(trained),
+                                           static_cast<double>(trained.values_asked)));
   text += show_certificate(trained.certificate);
   if (!trained.improvement.empty())
     text += show_improvement(trained.improvement) +
@@ -176,6 +188,8 @@ std::string train_summary(const TrainArguments& arguments, const TrainingData& r
   else if (trained.ended != Ended::converged)
     text += show_line(
         "", fmt::format("asked for: KKT {:.3g}, relative gap {:.3g}", stop.kkt, stop.relative_gap));
+  if (trained.ended == Ended::stalled && !trained.obstacle.empty())
+    text += show_line("", trained.obstacle);
   if (std::isfinite(trained.true_dual))
     text += show_line("true K",
                       fmt::format("the optimum is at least {} (relative gap {:.3g})",

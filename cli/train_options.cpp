@@ -1,35 +1,17 @@
 #include "cli/train_options.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 
 #include "cli/running_options.hpp"
-#include "cli/suggest.hpp"
 #include "cli/units.hpp"
 #include "maxmargin/base/buffer.hpp"
+#include "maxmargin/train/settings.hpp"
 
 namespace maxmargin::cli {
 namespace {
 
 constexpr std::uint64_t most_folds = 1'000'000'000;
-
-/// A class name as models write it: "+1" and "1.0" are "1".
-std::string canonical_label(const std::string& text) {
-  const char* begin = text.data() + (text.starts_with('+') ? 1 : 0);
-  double number = 0;
-  const auto [end, code] = std::from_chars(begin, text.data() + text.size(), number);
-  return code == std::errc{} && end == text.data() + text.size() ? shortest(number) : text;
-}
-
-std::pair<std::string, double> class_weight(const std::string& text) {
-  const std::size_t equals = text.rfind('=');
-  if (equals == std::string::npos || equals == 0)
-    throw Error(Fault::usage, fmt::format("--class-weight: '{}' is not LABEL=FACTOR", text),
-                "write for example --class-weight 1=2.5, or balanced");
-  return {text.substr(0, equals),
-          parse_number("--class-weight", text.substr(equals + 1), positive)};
-}
 
 }  // namespace
 
@@ -260,7 +242,7 @@ void TrainArguments::check() {
     throw Error(Fault::usage, "--cost has no effect with --hard-margin", "give one of them");
   if (outcome_of(task) == Outcome::classes) {
     for (const std::string& text : class_weights_)
-      if (text != "balanced") class_weight(text);
+      if (text != "balanced") class_factor("--class-weight", text);
   } else if (!multiclass_.empty() || !class_weights_.empty()) {
     throw Error(Fault::usage,
                 fmt::format("{} has no effect with task {}",
@@ -284,9 +266,7 @@ ReadOptions TrainArguments::read_options() const {
 }
 
 std::optional<ScalingKind> TrainArguments::scaling(const Rows& rows) const {
-  if (scale_.empty()) return std::nullopt;
-  if (scale_ == "auto") return rows.sparse() ? ScalingKind::maximum : ScalingKind::range;
-  return scaling_kind(scale_);
+  return scaling_for(scale_, rows);
 }
 
 Outcome TrainArguments::outcome() const { return outcome_of(task_fields_.make(task_)); }
@@ -315,7 +295,8 @@ TrainOptions TrainArguments::options(const Dataset& read) const {
       [&](auto& task) {
         if constexpr (requires { task.class_weights; }) {
           if (multiclass_ == "ovr") task.multiclass = Multiclass::one_vs_rest;
-          if (!class_weights_.empty()) task.class_weights = factors_of_classes(read);
+          if (!class_weights_.empty())
+            task.class_weights = class_factors("--class-weight", class_weights_, read);
         }
       },
       options.task);
@@ -366,39 +347,6 @@ std::vector<ParametricFunction> TrainArguments::functions() const {
   for (const std::string& text : function_columns_)
     list.push_back({ParametricFunction::Kind::column, text, {}});
   return list;
-}
-
-std::vector<std::pair<std::string, double>> TrainArguments::factors_of_classes(
-    const Dataset& read) const {
-  const Classes classes = classes_of(read);
-  std::vector<double> factor(classes.names.size(), 1);
-  for (const std::string& text : class_weights_) {
-    if (text == "balanced") {
-      // A row of weight 3 counts as three rows.
-      std::vector<double> sum(factor.size(), 0);
-      double total = 0;
-      for (std::size_t i = 0; i < read.rows(); ++i) {
-        const double weight = read.weight.empty() ? 1 : read.weight[i];
-        sum[classes.of_row[i]] += weight;
-        total += weight;
-      }
-      for (std::size_t k = 0; k < factor.size(); ++k)
-        if (sum[k] > 0) factor[k] *= total / (static_cast<double>(factor.size()) * sum[k]);
-      continue;
-    }
-    const auto [label, given] = class_weight(text);
-    auto found = std::ranges::find(classes.names, label);
-    if (found == classes.names.end())
-      found = std::ranges::find(classes.names, canonical_label(label));
-    if (found == classes.names.end())
-      throw Error(Fault::usage, fmt::format("--class-weight: the data has no class '{}'", label),
-                  suggestion(label, classes.names));
-    factor[static_cast<std::size_t>(found - classes.names.begin())] *= given;
-  }
-  std::vector<std::pair<std::string, double>> factors;
-  for (std::size_t k = 0; k < factor.size(); ++k)
-    if (factor[k] != 1) factors.emplace_back(classes.names[k], factor[k]);
-  return factors;
 }
 
 std::vector<std::pair<std::string, std::string>> TrainArguments::remembered(

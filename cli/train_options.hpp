@@ -49,7 +49,6 @@ class TrainArguments {
   double true_gap() const;
   TrainOptions options_without_data() const;
   void check_out_of_core() const;
-  std::vector<std::pair<std::string, double>> factors_of_classes(const Dataset& data) const;
 
   ComponentOptions<Task> task_fields_{"task"};
   ComponentOptions<Solver> solver_fields_{"solver"};

@@ -3,89 +3,9 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <cmath>
-#include <optional>
-#include <utility>
 
 namespace maxmargin::cli {
-namespace {
-
-/// A number and the text behind it, or nothing when there is no number in front.
-struct Measured {
-  double number;
-  std::string_view unit;
-};
-
-std::optional<Measured> measure(std::string_view text) {
-  if (text.starts_with('+')) text.remove_prefix(1);
-  double number = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (code != std::errc{} || !std::isfinite(number)) return std::nullopt;
-  return Measured{number, text.substr(static_cast<std::size_t>(end - text.data()))};
-}
-
-[[noreturn]] void refuse(std::string_view option, std::string_view text, std::string_view what,
-                         std::string_view mend) {
-  throw Error(Fault::usage, fmt::format("{}: '{}' is not {}", option, text, what), mend);
-}
-
-}  // namespace
-
-double parse_number(std::string_view option, std::string_view text, const Range& range) {
-  const auto measured = measure(text);
-  if (!measured || !measured->unit.empty())
-    refuse(
-        option, text, "a finite number",
-        range.text == finite.text ? "give a number" : fmt::format("give a number {}", range.text));
-  if (!range.contains(measured->number))
-    throw Error(Fault::usage, fmt::format("{}: {} is out of range", option, text),
-                fmt::format("choose a value {}", range.text));
-  return measured->number;
-}
-
-std::uint64_t parse_count(std::string_view option, std::string_view text, std::uint64_t low,
-                          std::uint64_t high) {
-  std::uint64_t count = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (code != std::errc{} || end != text.data() + text.size() || count < low || count > high)
-    refuse(option, text, "a whole number in range",
-           high == UINT64_MAX ? fmt::format("give a whole number of at least {}", low)
-                              : fmt::format("give a whole number from {} to {}", low, high));
-  return count;
-}
-
-std::uint64_t parse_bytes(std::string_view option, std::string_view text) {
-  static constexpr std::string_view mend = "write for example 8G, 500M or 1.5GiB";
-  const auto measured = measure(text);
-  if (!measured) refuse(option, text, "a size", mend);
-  std::string_view unit = measured->unit;
-  double factor = 1;
-  if (const auto power =
-          std::string_view("KMGT").find(unit.empty() ? '\0' : static_cast<char>(unit[0] & ~0x20));
-      power != std::string_view::npos) {
-    const std::string_view rest = unit.substr(1);
-    if (!rest.empty() && rest != "iB" && rest != "B" && rest != "ib" && rest != "b")
-      refuse(option, text, "a size", mend);
-    factor = std::pow(rest.size() == 1 ? 1000.0 : 1024.0, static_cast<double>(power + 1));
-  } else if (!unit.empty() && unit != "B") {
-    refuse(option, text, "a size", mend);
-  }
-  const double bytes = measured->number * factor;
-  if (!(bytes >= 1 << 20) || bytes > 0x1p62)
-    throw Error(Fault::usage, fmt::format("{}: {} is out of range", option, text),
-                "give at least 1M");
-  return static_cast<std::uint64_t>(bytes);
-}
-
-double parse_seconds(std::string_view option, std::string_view text) {
-  static constexpr std::array<std::pair<std::string_view, double>, 5> units{
-      {{"", 1}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}}};
-  if (const auto measured = measure(text); measured && measured->number > 0)
-    for (const auto& [unit, factor] : units)
-      if (measured->unit == unit) return measured->number * factor;
-  refuse(option, text, "a time", "write for example 60s, 500ms, 2m or 1h");
-}
 
 std::string show_bytes(std::uint64_t bytes) {
   static constexpr std::array names{"B", "KiB", "MiB", "GiB", "TiB"};

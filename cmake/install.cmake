@@ -4,8 +4,8 @@ include(CMakePackageConfigHelpers)
 install(TARGETS maxmargin EXPORT maxmargin
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/maxmargin DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/maxmargin
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/maxmargin)
 install(EXPORT maxmargin NAMESPACE maxmargin:: FILE maxmargin-targets.cmake

@@ -22,8 +22,9 @@ class DenseQuadratic : public Quadratic {
   std::span<const double> diagonal() const override { return diagonal_; }
   MatrixTraits traits() const override {
     return {.definite = Definite::yes,
-            .float_error = float_rounding,
-            .double_error = double_rounding,
+            .deviation = float_rounding,
+            .fast_error = 0,
+            .exact_error = 0,
             .value_cost = 1,
             .bytes = values_.size() * sizeof(double),
             .columns = size_};

@@ -181,24 +181,26 @@ std::string capabilities(const MatrixCapabilities& can) {
   return text;
 }
 
-/// Asks one matrix everything. Values may differ by a few times what its traits say.
+/// Asks one matrix everything. Values may differ by what its traits say.
 class Questions {
  public:
   explicit Questions(const Kind& kind) : K_(*kind.K), values_(kind.values) {
     for (std::size_t i = 0; i < values_.size; ++i)
       largest_ = std::max(largest_, std::abs(values_.at(i, i)));
     for (std::size_t i = 0; i < values_.size; i += 7) some_.push_back(static_cast<Index>(i));
-    near_ = 10 * largest_ * K_.traits().float_error;
-    exact_ = 10 * largest_ * K_.traits().double_error;
+    // What is proved of products, and that rows are rounded to float, witnesses to double.
+    near_ = largest_ * (K_.traits().fast_error + 1e-7);
+    exact_ = largest_ * (K_.traits().exact_error + 4e-15);
   }
 
   void traits() const {
     const MatrixTraits traits = K_.traits();
     ASSERT_EQ(K_.size(), values_.size);
-    EXPECT_GT(traits.float_error, 0);
-    EXPECT_LT(traits.float_error, 1e-4);
-    EXPECT_GT(traits.double_error, 0);
-    EXPECT_LT(traits.double_error, traits.float_error / 1000);
+    EXPECT_GT(traits.deviation, 0);
+    EXPECT_LT(traits.deviation, 1e-4);
+    EXPECT_LE(traits.exact_error, traits.fast_error);
+    EXPECT_LT(traits.fast_error, 1e-4);
+    EXPECT_LT(traits.exact_error, 1e-10);
     EXPECT_GT(traits.value_cost, 0);
     EXPECT_LE(traits.columns, K_.size());
     ASSERT_EQ(K_.diagonal().size(), values_.size);
@@ -392,7 +394,9 @@ TEST(Matrix, MadeFromAnotherItIsJudgedByTheErrorsOfThatOne) {
     const MatrixTraits plain = kind.K->traits(), biased = make_biased(kind.K)->traits();
     double largest = 0;
     for (const double value : kind.K->diagonal()) largest = std::max(largest, std::abs(value));
-    EXPECT_GE(biased.float_error * (largest + 1), plain.float_error * largest) << kind.name;
+    EXPECT_GE(biased.deviation * (largest + 1), plain.deviation * largest) << kind.name;
+    EXPECT_GE(biased.fast_error, plain.fast_error) << kind.name;
+    EXPECT_GE(biased.exact_error, plain.exact_error) << kind.name;
     EXPECT_EQ(biased.value_cost, plain.value_cost) << kind.name;
     EXPECT_EQ(biased.definite, plain.definite) << kind.name;
   }

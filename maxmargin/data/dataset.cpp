@@ -52,12 +52,6 @@ std::vector<double> used_numbers(const Dataset& data) {
 
 }  // namespace
 
-std::string shortest(double value) {
-  char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, value + 0.0).ptr;
-  return {text, end};
-}
-
 Classes classes_of(const Dataset& data) {
   Classes classes;
   const bool wordy = !data.words.empty();

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "maxmargin/base/text.hpp"
 #include "maxmargin/data/rows.hpp"
 
 namespace maxmargin {
@@ -35,9 +36,6 @@ struct Classes {
   std::vector<Index> of_row;
 };
 Classes classes_of(const Dataset& data);
-
-/// The shortest text that reads back as exactly this number: labels and values are printed so.
-std::string shortest(double value);
 
 /// A 128-bit hash, as 32 hex digits, of rows, labels and weights: tells whether two data sets are
 /// the same, however they are stored (dense or sparse, float or double, file format).

@@ -69,6 +69,22 @@ Features Features::dense(std::size_t columns, std::span<const double> values) {
   return made;
 }
 
+Features Features::borrow(const Rows& rows) {
+  Features made;
+  made.count_ = rows.count;
+  made.columns_ = rows.columns;
+  made.sparse_ = rows.sparse();
+  made.borrowed_ = rows;
+  return made;
+}
+
+void Features::own() {
+  if (!borrowed_) return;
+  Features copy = sparse_ ? sparse(columns_) : dense(columns_);
+  copy.append(*borrowed_);
+  *this = std::move(copy);
+}
+
 Features Features::compact(const Rows& rows, std::span<const Index> which, const Threads& threads) {
   std::uint64_t stored = 0;
   for (const Index row : which) stored += rows.slice(row, row + 1).stored();
@@ -142,6 +158,7 @@ void Features::check(std::span<const Index> features, std::span<const double> va
 }
 
 void Features::append(std::span<const Index> features, std::span<const double> values) {
+  own();
   check(features, values);
   if (sparse_) {
     for (std::size_t k = 0; k < features.size(); ++k) {
@@ -172,6 +189,7 @@ void Features::append(std::span<const double> values) {
       throw Error(Fault::data,
                   "row " + std::to_string(count_ + 1) + " has a value that is not a finite number",
                   "remove the row or the value");
+  own();
   for (std::size_t j = 0; j < values.size(); ++j) {
     if (sparse_) {
       if (values[j] == 0) continue;
@@ -203,6 +221,7 @@ void Features::copy_part(const Rows& part, std::size_t row, std::uint64_t positi
 }
 
 void Features::append(std::span<const Rows> parts, const Threads& threads, double times) {
+  own();
   std::vector<std::size_t> row{count_};
   std::vector<std::uint64_t> position{view().stored()};
   for (const Rows& part : parts) {
@@ -263,6 +282,7 @@ void Features::widen(std::size_t columns) {
 }
 
 void Features::shift_features(const Threads& threads) {
+  own();
   threads.split(index_.size(), grain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t k = begin; k < end; ++k) ++index_[k];
   });
@@ -276,6 +296,11 @@ void Features::fit() {
 }
 
 Rows Features::view() const {
+  if (borrowed_) {
+    Rows rows = *borrowed_;
+    rows.columns = columns_;
+    return rows;
+  }
   Rows rows;
   rows.count = count_;
   rows.columns = columns_;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -83,6 +84,9 @@ class Features {
   static Features sparse(std::size_t columns);
   /// Dense rows from values in row-major order.
   static Features dense(std::size_t columns, std::span<const double> values);
+  /// Rows that stay where they are, in somebody else's arrays; copied before they are changed.
+  /// Taken to be right already.
+  static Features borrow(const Rows& rows);
   /// A copy of chosen rows: dense where that takes less memory.
   static Features compact(const Rows& rows, std::span<const Index> which, const Threads& threads);
 
@@ -138,6 +142,7 @@ class Features {
   }
 
  private:
+  void own();
   void store(double value);
   void promote();
   void check(std::span<const Index> features, std::span<const double> values) const;
@@ -147,6 +152,7 @@ class Features {
   std::size_t columns_ = 0;
   bool sparse_ = false;
   bool is_double_ = false;
+  std::optional<Rows> borrowed_;
   Buffer<float> floats_;
   Buffer<double> doubles_;
   Buffer<std::uint64_t> start_;

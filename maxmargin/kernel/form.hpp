@@ -1,9 +1,12 @@
 #pragma once
 
+#include <array>
 #include <cmath>
-#include <optional>
 #include <string_view>
+#include <utility>
 #include <variant>
+
+#include "maxmargin/base/named.hpp"
 
 namespace maxmargin {
 
@@ -83,7 +86,14 @@ struct Form {
 
 /// The distances of the generic RBF kernel.
 enum class Distance { squared_euclidean, euclidean, manhattan, chi_squared, hellinger };
-std::optional<Distance> distance_named(std::string_view name);
-std::string_view to_string(Distance distance);
+template <>
+struct Named<Distance> {
+  static constexpr std::array<std::pair<Distance, std::string_view>, 5> values{
+      {{Distance::squared_euclidean, "squared-euclidean"},
+       {Distance::euclidean, "euclidean"},
+       {Distance::manhattan, "manhattan"},
+       {Distance::chi_squared, "chi-squared"},
+       {Distance::hellinger, "hellinger"}}};
+};
 
 }  // namespace maxmargin

@@ -25,6 +25,7 @@ class Predictor {
   /// Keeps a reference: the model must outlive it. Throws Error for a kernel that is the user's own
   /// function when the model has none, as after loading it from a file.
   explicit Predictor(const Model& model);
+  explicit Predictor(Model&&) = delete;
   ~Predictor();
 
   /// f of every machine for every row: values[row * machines + machine]. Rows are taken as they

@@ -44,6 +44,8 @@ struct Solution {
   std::vector<double> f;  ///< K s a at the points as the solver has it; empty if it has not
   Ended ended = Ended::stalled;
   std::size_t iterations = 0;
+  /// Kernel values that were asked for and that a cache held, where the solver counts them.
+  std::size_t values_asked = 0, values_found = 0;
   /// The best bounds on the optimum met over the run (10.21).
   double best_primal = infinity;
   double best_dual = -infinity;

@@ -15,8 +15,9 @@ class Shape : public Quadratic {
   std::span<const double> diagonal() const override { return diagonal_; }
   MatrixTraits traits() const override {
     return {.definite = definite_,
-            .float_error = float_rounding,
-            .double_error = double_rounding,
+            .deviation = float_rounding,
+            .fast_error = 0,
+            .exact_error = 0,
             .value_cost = 1,
             .bytes = 0,
             .columns = columns_};

@@ -9,11 +9,25 @@
 
 namespace maxmargin {
 
+namespace {
+
+Solver with_seed(Solver solver, std::uint64_t seed) {
+  std::visit(
+      [&](auto& chosen) {
+        if constexpr (requires { chosen.seed; }) chosen.seed = seed;
+      },
+      solver);
+  return solver;
+}
+
+}  // namespace
+
 Choice chosen_solver(const DualQp& qp, const Stop& stop, const TrainOptions& options,
                      std::size_t memory) {
-  if (options.settings) return {with_settings(*options.settings, qp, stop, memory), "as asked for"};
-  if (options.solver == "auto") return choose_solver(qp, stop, memory);
-  return {named_solver(options.solver, qp, stop, memory), "as asked for"};
+  if (options.solver == "auto" && !options.settings) return choose_solver(qp, stop, memory);
+  const Solver solver = options.settings ? with_settings(*options.settings, qp, stop, memory)
+                                         : named_solver(options.solver, qp, stop, memory);
+  return {with_seed(solver, options.seed), "as asked for"};
 }
 
 double sum_of_coefficients(const DualQp& qp, std::span<const double> a) {
@@ -151,8 +165,10 @@ void set_width(const Loss& loss, Machine& machine) {
   machine.lambda[0] = (first + second) / 2;
   machine.width = (margin ? second - first : first - second) / 2;
   if (!margin) return;
-  // No margin within the rounding of f: the machine is that of an infinite cost.
-  if (!(machine.width > machine.certificate.rounding) && machine.certificate.mercer &&
+  // No margin within the rounding of f, and the dual does not prove one: the machine is that of an
+  // infinite cost.
+  if (!(machine.width > machine.certificate.rounding) && !(machine.certificate.dual > 0) &&
+      machine.certificate.mercer &&
       (machine.ended == Ended::converged || machine.ended == Ended::stalled))
     machine.ended = Ended::unbounded;
   if (!(machine.width > std::numeric_limits<double>::min())) return;

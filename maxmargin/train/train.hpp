@@ -45,7 +45,10 @@ struct Trained {
   std::string solver;            ///< which, and
   std::string reason;            ///< why
   Ended ended = Ended::stalled;  ///< the worst of its machines
+  std::string obstacle;          ///< why it has stalled, where that is known
   std::uint64_t iterations = 0;  ///< summed
+  /// Kernel values asked for and found in a cache, summed, where the solver counts them.
+  std::uint64_t values_asked = 0, values_found = 0;
   Certificate certificate;       ///< objectives summed, violations worst
   std::size_t merged_rows = 0;   ///< rows that were equal to another and shared its variable
   /// With approximate: basis functions, and what the kernel matrix's trace has lost.

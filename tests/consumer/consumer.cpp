@@ -1,22 +1,12 @@
-// Uses the installed library: trains on four points and predicts them.
+// Uses the installed library: trains on four points and predicts another.
 #include <cstdio>
-
-#include "maxmargin/model/predict.hpp"
-#include "maxmargin/train/train.hpp"
+#include <maxmargin/maxmargin.hpp>
 
 int main() {
-  maxmargin::Dataset data;
-  data.x = maxmargin::Features::dense(2, std::vector<double>{0, 0, 1, 1, 0, 1, 1, 0});
-  data.y = {1, 1, 2, 2};
-  const maxmargin::Threads threads(1);
-  maxmargin::TrainOptions options;
-  options.task = maxmargin::Svc{.cost = 10};
-  const maxmargin::Features points = maxmargin::Features::dense(2, std::vector<double>{0.1, 0.1});
-  const maxmargin::Trained trained = maxmargin::train(std::move(data), options, threads);
-  const maxmargin::Predictor predictor(trained.model);
-  const auto values = predictor.decision_values(points, threads);
-  const auto label = static_cast<std::size_t>(predictor.predict(values));
-  std::printf("class %s, relative gap %g\n", trained.model.classes.at(label).c_str(),
-              trained.certificate.relative_gap);
-  return trained.model.classes.at(label) == "1" ? 0 : 1;
+  const std::vector<double> values{0, 0, 1, 1, 0, 1, 1, 0}, labels{1, 1, 2, 2};
+  const auto model = maxmargin::train(maxmargin::Dataset::dense(values, 2).labels(labels),
+                                      {{"cost", 10}, {"threads", 1}});
+  const double label = model.predict(maxmargin::Dataset::from({{0.1, 0.1}})).at(0);
+  std::printf("class %g, relative gap %g\n", label, model.certificate().relative_gap);
+  return label == 1 ? 0 : 1;
 }

@@ -102,7 +102,7 @@ Solver solver_of(const Settings& s, const DualQp& qp, std::size_t& dual_steps) {
   Solver solver = named_solver(s.solver, qp, stop, s.cache_megabytes << 20);
   if (auto* options = std::get_if<PrimalDual>(&solver)) {
     options->primal_tolerance = options->dual_tolerance = s.threshold;
-    options->safeguard = safeguard_named(s.safeguard).value();
+    options->safeguard = value_named<Safeguard>(s.safeguard).value();
     options->penalty = s.penalty;
     options->hessian = s.hessian || s.wait;
     options->wait = s.wait;

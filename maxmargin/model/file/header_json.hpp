@@ -51,7 +51,7 @@ class Taken {
 // stands by its name, found by one overload of named() for its type.
 
 inline bool named(const std::string& name, Distance& distance) {
-  const auto found = distance_named(name);
+  const auto found = value_named<Distance>(name);
   if (found) distance = *found;
   return found.has_value();
 }

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "maxmargin/linalg/enclosed.hpp"
 #include "maxmargin/problem/matrix/forwarding.hpp"
 #include "maxmargin/problem/matrix/low_rank.hpp"
 
@@ -22,12 +23,14 @@ class BiasedQuadratic final : public ForwardingQuadratic {
 
   std::span<const double> diagonal() const override { return diagonal_; }
 
-  /// The errors of values are those of K and what adding 1 rounds, beside larger values.
+  /// The errors of values are those of K and what adding 1 rounds, beside larger values; in rows
+  /// that somebody keeps it is rounded to float.
   MatrixTraits traits() const override {
     MatrixTraits own = inner().traits();
     const double share = largest_ / (largest_ + 1);
-    own.float_error = share * own.float_error + float_rounding / 2;
-    own.double_error = share * own.double_error + double_rounding / 2;
+    own.deviation = share * own.deviation + float_rounding / 2;
+    own.fast_error = own.fast_error + float_roundoff;
+    own.exact_error = own.exact_error + 4 * unit_roundoff;
     own.columns = std::min(size(), inner().columns() < size() ? inner().columns() + 1 : size());
     return own;
   }

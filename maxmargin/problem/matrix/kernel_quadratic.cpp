@@ -49,25 +49,20 @@ std::vector<Index> nonzeros(std::span<const double> x) {
   return which;
 }
 
+// Below this they are denormal floats, or zeros, where they are not at their largest.
+constexpr double least_value = 1e-30;
+
 std::vector<double> checked_diagonal(std::vector<double> diagonal) {
+  double largest = 0;
+  for (const double value : diagonal) largest = std::max(largest, std::abs(value));
+  if (largest > 0 && largest < least_value)
+    throw Error(Fault::data, "the kernel's values underflow on this data",
+                "scale the features (--scale), or choose a larger gamma");
   for (const double value : diagonal)
     if (!(std::abs(value) < largest_value))
       throw Error(Fault::data, "the kernel's values overflow on this data",
                   "scale the features (--scale), or choose a smaller gamma or degree");
   return diagonal;
-}
-
-/// Squared distances between rows come from |x|^2 + |z|^2 - 2 x'z, which cancel.
-double expected_double_error(const Kernel& kernel, const Rows& rows) {
-  const auto* rbf = std::get_if<Rbf>(&kernel);
-  if (rbf == nullptr) return double_value_error;
-  double largest = 0;
-  for (std::size_t i = 0; i < rows.count; ++i) {
-    double square = 0;
-    rows.for_each(i, [&](Index, double value) { square += value * value; });
-    largest = std::max(largest, square);
-  }
-  return double_value_error + 4 * double_rounding * rbf->gamma * largest;
 }
 
 /// Rows, packed for a kernel: what all matrices over some of them share.
@@ -77,7 +72,6 @@ struct PackedRows {
   std::unique_ptr<Engine> engine;
   std::vector<double> diagonal;
   std::size_t own_bytes = 0;
-  double double_error;
   std::unique_ptr<SegmentStore> shared;  ///< of values that several matrices need; may be null
 
   PackedRows(const Kernel& of, std::shared_ptr<const Features> some, const Threads& threads)
@@ -86,8 +80,7 @@ struct PackedRows {
         engine(make_engine(kernel, *rows, threads)),
         diagonal(checked_diagonal(self_values(kernel, *rows, threads))),
         // Where nobody else holds these rows they count as this matrix's own.
-        own_bytes(engine->bytes() + (rows.use_count() == 1 ? rows->bytes() : 0)),
-        double_error(expected_double_error(kernel, *rows)) {}
+        own_bytes(engine->bytes() + (rows.use_count() == 1 ? rows->bytes() : 0)) {}
 
   /// A copy of some of the rows, packed in the same way.
   PackedRows(const PackedRows& whole, std::span<const Index> which)
@@ -95,8 +88,7 @@ struct PackedRows {
         rows(chosen(*whole.rows, which)),
         engine(whole.engine->for_columns(*rows, which)),
         diagonal(which.size()),
-        own_bytes(engine->bytes() + rows->bytes()),
-        double_error(whole.double_error) {
+        own_bytes(engine->bytes() + rows->bytes()) {
     for (std::size_t i = 0; i < which.size(); ++i) diagonal[i] = whole.diagonal[which[i]];
   }
 
@@ -139,9 +131,11 @@ class KernelQuadratic final : public Quadratic,
   std::size_t size() const override { return rows_.size(); }
   std::span<const double> diagonal() const override { return diagonal_; }
   MatrixTraits traits() const override {
+    const ValueErrors errors = engine().errors();
     return {.definite = maxmargin::definite(packed_->kernel),
-            .float_error = engine().deviation(),
-            .double_error = packed_->double_error,
+            .deviation = engine().deviation(),
+            .fast_error = is_linear() ? errors.in_double : errors.in_float,
+            .exact_error = errors.in_double,
             .value_cost = engine().value_cost(),
             .bytes = size() == packed_->rows->count() ? packed_->own_bytes : 0,
             .columns = is_linear() ? packed_->rows->columns() : size()};
@@ -416,8 +410,9 @@ class PrecomputedQuadratic final : public Quadratic {
   std::span<const double> diagonal() const override { return diagonal_; }
   MatrixTraits traits() const override {
     return {.definite = definite_,
-            .float_error = float_rounding,
-            .double_error = double_rounding,
+            .deviation = float_rounding,
+            .fast_error = 0,  // the numbers are the kernel
+            .exact_error = 0,
             .value_cost = 1,
             .bytes = 0,
             .columns = size()};

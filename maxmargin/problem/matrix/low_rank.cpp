@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "maxmargin/linalg/blas.hpp"
+#include "maxmargin/linalg/enclosed.hpp"
 #include "maxmargin/linalg/serial_blas.hpp"
 #include "maxmargin/problem/matrix/capabilities.hpp"
 
@@ -31,9 +32,11 @@ class LowRankQuadratic final : public Quadratic, Factored {
   std::size_t size() const override { return Z_->points(); }
   std::span<const double> diagonal() const override { return diagonal_; }
   MatrixTraits traits() const override {
+    const double error = (static_cast<double>(Z_->rank()) + 4) * unit_roundoff;
     return {.definite = Definite::yes,
-            .float_error = float_rounding,
-            .double_error = double_value_error,
+            .deviation = float_rounding,
+            .fast_error = error,
+            .exact_error = error,
             .value_cost = 0.1 * static_cast<double>(Z_->rank()),
             .bytes = Z_->bytes(),
             .columns = Z_->rank()};

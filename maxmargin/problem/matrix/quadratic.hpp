@@ -26,9 +26,11 @@ class Factored;
 /// What is known of a matrix before any of its values is computed: each kind says all of it.
 struct MatrixTraits {
   Required<Definite> definite;
-  /// The error that a value of rows() is expected to have, relative to the largest diagonal value;
-  /// and one of exact_block().
-  Required<double> float_error, double_error;
+  /// The error that a value of rows() is expected to have, relative to the largest diagonal value.
+  Required<double> deviation;
+  /// What a value that multiply() works with may be wrong by, proved: |computed - K_ij| <= this
+  /// times sqrt(K_ii K_jj), K being that of the stored numbers, and positive semi-definite.
+  Required<double> fast_error, exact_error;
   Required<double> value_cost;    ///< nanoseconds of one core for a value of a row, roughly
   Required<std::size_t> bytes;    ///< it holds: they come out of the budget that a solver has
   Required<std::size_t> columns;  ///< of Z in K = Z Z', see Factored; size() where there is none
@@ -74,7 +76,11 @@ class Quadratic {
   virtual std::shared_ptr<const Quadratic> restrict_to(std::span<const Index> points) const = 0;
 
   Definite definite() const { return traits().definite; }
-  double deviation() const { return traits().float_error; }
+  double deviation() const { return traits().deviation; }
+  double value_error(Precision precision) const {
+    const MatrixTraits own = traits();
+    return precision == Precision::fast ? own.fast_error : own.exact_error;
+  }
   double value_cost() const { return traits().value_cost; }
   std::size_t bytes() const { return traits().bytes; }
   std::size_t columns() const { return traits().columns; }

@@ -453,24 +453,6 @@ class Method {
 
 }  // namespace
 
-std::string_view to_string(Safeguard safeguard) {
-  switch (safeguard) {
-    case Safeguard::augmented:
-      return "augmented";
-    case Safeguard::bounded:
-      return "bounded";
-    case Safeguard::none:
-      return "none";
-  }
-  return "";
-}
-
-std::optional<Safeguard> safeguard_named(std::string_view name) {
-  for (const Safeguard each : {Safeguard::augmented, Safeguard::bounded, Safeguard::none})
-    if (to_string(each) == name) return each;
-  return std::nullopt;
-}
-
 std::optional<std::string> refuses(const DualQp& qp, const PrimalDual& options) {
   if (qp.K->definite() == Definite::no && !qp.A.empty())
     return "the kernel is not positive semi-definite";

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
 
 #include "maxmargin/base/field.hpp"
+#include "maxmargin/base/named.hpp"
 #include "maxmargin/solver/run.hpp"
 
 namespace maxmargin {
@@ -16,8 +18,13 @@ enum class Safeguard {
   bounded,    ///< a longest step, halved where a residual changes its sign
   none        ///< Newton's step as it is
 };
-std::string_view to_string(Safeguard safeguard);
-std::optional<Safeguard> safeguard_named(std::string_view name);
+template <>
+struct Named<Safeguard> {
+  static constexpr std::array<std::pair<Safeguard, std::string_view>, 3> values{
+      {{Safeguard::augmented, "augmented"},
+       {Safeguard::bounded, "bounded"},
+       {Safeguard::none, "none"}}};
+};
 
 /// Where a run of the primal-dual method stands after a step.
 struct PrimalDualState {

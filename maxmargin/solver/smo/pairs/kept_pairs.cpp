@@ -17,7 +17,8 @@ constexpr double step_cost = 0.7;  // nanoseconds for each point
 
 bool KeptPairs::can_take(const Active& active, const CoupledRows& coupling, const RowCache& cache) {
   const std::size_t points = active.f.size();
-  if (!coupling.empty() || cache.capacity() < points || active.K->can().coded != nullptr) return false;
+  if (!coupling.empty() || cache.capacity() < points || active.K->can().coded != nullptr)
+    return false;
   std::vector<unsigned char> variables(active.rows() * points, 0);
   for (std::size_t v = 0; v < active.size(); ++v) {
     if (active.curvature[v] != 0) return false;

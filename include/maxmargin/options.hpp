@@ -1,0 +1,109 @@
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace maxmargin {
+inline namespace v0 {
+
+/// One row as a kernel or a function of the user's sees it.
+class Row {
+ public:
+  Row(const double* doubles, const float* floats, const std::uint32_t* index, std::size_t stored,
+      std::size_t columns)
+      : doubles_(doubles), floats_(floats), index_(index), stored_(stored), columns_(columns) {}
+
+  std::size_t columns() const { return columns_; }
+
+  /// Calls visit(column, value) for what is stored, in order of the columns.
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    for (std::size_t k = 0; k < stored_; ++k)
+      visit(index_ ? static_cast<std::size_t>(index_[k]) : k,
+            doubles_ ? doubles_[k] : static_cast<double>(floats_[k]));
+  }
+
+ private:
+  const double* doubles_;
+  const float* floats_;
+  const std::uint32_t* index_;
+  std::size_t stored_, columns_;
+};
+
+/// A kernel of the user's own: K(x, z), symmetric. Called from several threads at once.
+using KernelFunction = std::function<double(const Row& x, const Row& z)>;
+
+/// What is known while a machine is being trained.
+struct TrainingProgress {
+  std::size_t iteration = 0;
+  double primal = 0, dual = 0, relative_gap = 0;
+  double done = 0;     ///< estimated share of the work, 0 to 1
+  double seconds = 0;  ///< since the start
+};
+
+/// What is asked for, by the names that `maxmargin train --help` lists, without their dashes.
+///
+///   maxmargin::Options options{{"task", "svr"}, {"cost", 10}, {"gamma", 1}, {"gap", 1e-6}};
+///   options.set("solver", "smo").set("time-limit", "60s");
+///
+/// Nothing is checked before train() is called, which throws an Error for an unknown name (with the
+/// one that was probably meant), a value that does not fit, and an option without effect.
+class Options {
+ public:
+  /// A value, by its text: "rbf", 10, 0.5, true.
+  struct Value {
+    Value(const char* word) : text(word) {}
+    Value(std::string_view word) : text(word) {}
+    Value(const std::string& word) : text(word) {}
+    Value(double number);
+    Value(std::integral auto number) : Value(whole(number)) {}
+    std::string text;
+
+   private:
+    static Value whole(bool yes) { return yes ? "true" : "false"; }
+    static Value whole(std::integral auto number) { return std::to_string(number); }
+  };
+
+  Options() = default;
+  Options(std::initializer_list<std::pair<std::string_view, Value>> given);
+
+  /// The last value of a name counts; "class-weight", "parametric" and "parametric-column" add up.
+  Options& set(std::string_view name, const Value& value);
+
+  /// A kernel of the user's own. `mercer`: the user's word that it is positive semi-definite,
+  /// without which the gap is no bound.
+  Options& own_kernel(std::string label, KernelFunction kernel, bool mercer = true);
+
+  /// An unpenalised function of a row's features beside the kernel part.
+  Options& own_function(std::string label, std::function<double(std::span<const double>)> function);
+
+  /// Called a few times a second; false ends the training with the best machine so far.
+  Options& watch(std::function<bool(const TrainingProgress&)> watcher);
+
+  struct Help {
+    std::string name, preset, text;
+  };
+  /// Every option there is, with its default and what it means.
+  static std::vector<Help> all();
+
+ private:
+  friend struct Inside;
+  std::vector<std::pair<std::string, std::string>> given_;
+  std::string kernel_label_;
+  KernelFunction kernel_;
+  bool mercer_ = true;
+  std::vector<std::pair<std::string, std::function<double(std::span<const double>)>>> functions_;
+  std::function<bool(const TrainingProgress&)> watcher_;
+};
+
+}  // namespace v0
+}  // namespace maxmargin

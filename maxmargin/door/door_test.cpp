@@ -1,0 +1,206 @@
+// The door as a user has it: nothing is included but the umbrella.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <maxmargin/maxmargin.hpp>
+#include <random>
+#include <regex>
+
+#include "tests/temporary_folder.hpp"
+
+namespace {
+
+using maxmargin::Dataset;
+using maxmargin::Error;
+using maxmargin::Model;
+using maxmargin::Options;
+using maxmargin::train;
+
+/// Three clouds of points in the plane, and their numbers.
+struct Clouds {
+  std::vector<double> values;
+  std::vector<double> number;
+  std::vector<std::string> word;
+
+  explicit Clouds(int rows, unsigned seed = 1) {
+    std::mt19937 random(seed);
+    std::normal_distribution<double> noise(0, 0.5);
+    for (int i = 0; i < rows; ++i) {
+      const int cloud = i % 3;
+      values.push_back(2 * std::cos(2.1 * cloud) + noise(random));
+      values.push_back(2 * std::sin(2.1 * cloud) + noise(random));
+      number.push_back(10 * cloud);
+      word.push_back(std::string(1, static_cast<char>('a' + cloud)));
+    }
+  }
+};
+
+double agreement(const std::vector<double>& x, const std::vector<double>& y) {
+  double same = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) same += x[i] == y[i];
+  return same / static_cast<double>(x.size());
+}
+
+std::string message(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Door, PredictsThreeClassesByTheirOwnLabels) {
+  const Clouds clouds(150), fresh(90, 2);
+  const Model model = train(Dataset::dense(clouds.values, 2).labels(clouds.number));
+  EXPECT_TRUE(model.classifies());
+  EXPECT_EQ(model.machines(), 3u);
+  EXPECT_TRUE(model.certificate().converged);
+  EXPECT_LE(model.certificate().dual, model.certificate().primal);
+  const std::vector<double> predicted = model.predict(Dataset::dense(fresh.values, 2));
+  EXPECT_GT(agreement(predicted, fresh.number), 0.9);
+  EXPECT_EQ(model.predict_labels(Dataset::dense(fresh.values, 2)).at(1), "10");
+}
+
+TEST(Door, AllWaysToGiveRowsGiveTheSameModel) {
+  const Clouds clouds(60);
+  std::vector<std::vector<double>> copied;
+  std::vector<std::uint64_t> start{0};
+  std::vector<std::uint32_t> index;
+  for (std::size_t i = 0; i < 60; ++i) {
+    copied.push_back({clouds.values[2 * i], clouds.values[2 * i + 1]});
+    index.insert(index.end(), {0, 1});
+    start.push_back(index.size());
+  }
+  const Options options{{"gamma", 0.5}, {"gap", 1e-6}};
+  const Dataset rows[] = {Dataset::dense(clouds.values, 2), Dataset::from(copied),
+                          Dataset::csr(start, index, std::span<const double>(clouds.values), 2)};
+  const std::vector<double> expected =
+      train(Dataset(rows[0]).labels(clouds.number), options).decision_values(rows[0]);
+  for (const Dataset& each : rows) {
+    const Model model = train(Dataset(each).labels(clouds.number), options);
+    for (const Dataset& asked : rows) {
+      const std::vector<double> values = model.decision_values(asked);
+      ASSERT_EQ(values.size(), expected.size());
+      for (std::size_t k = 0; k < values.size(); ++k) EXPECT_NEAR(values[k], expected[k], 1e-3);
+    }
+  }
+}
+
+TEST(Door, WordsProbabilitiesAndWeights) {
+  const Clouds clouds(150);
+  std::vector<double> weights(150, 1.0);
+  for (std::size_t i = 0; i < 150; i += 3) weights[i] = 0;  // the class "a" does not count
+  const Dataset data = Dataset::dense(clouds.values, 2).labels(clouds.word);
+  const Model three = train(data, {{"probability", 5}});
+  EXPECT_EQ(three.classes(), (std::vector<std::string>{"a", "b", "c"}));
+  const std::vector<double> p = three.probabilities(data);
+  const std::vector<std::string> labels = three.predict_labels(data);
+  for (std::size_t i = 0; i < 150; ++i) {
+    EXPECT_NEAR(p[3 * i] + p[3 * i + 1] + p[3 * i + 2], 1, 1e-9);
+    const auto best = std::max_element(p.begin() + 3 * static_cast<std::ptrdiff_t>(i),
+                                       p.begin() + 3 * static_cast<std::ptrdiff_t>(i) + 3);
+    EXPECT_EQ(labels[i], three.classes()[static_cast<std::size_t>(best - p.begin()) % 3]);
+  }
+  EXPECT_EQ(train(Dataset(data).weights(weights)).machines(), 1u);
+  EXPECT_NE(message([&] { three.predict(data); }).find("predict_labels"), std::string::npos);
+  EXPECT_NE(message([&] { train(data).probabilities(data); }), "no error");
+}
+
+TEST(Door, SavesAndLoads) {
+  const maxmargin::TemporaryFolder folder;
+  const Clouds clouds(90);
+  const Dataset data = Dataset::dense(clouds.values, 2).labels(clouds.number);
+  const Model model = train(data, {{"scale", "range"}, {"seed", 3}});
+  model.save(folder / "model");
+  const Model again = Model::load(folder / "model");
+  EXPECT_EQ(again.decision_values(data), model.decision_values(data));
+  EXPECT_EQ(again.certificate().primal, model.certificate().primal);
+  EXPECT_EQ(model.decision_values(data, 1), model.decision_values(data, 2));
+}
+
+TEST(Door, OwnKernelsComeBackByTheirFunction) {
+  const maxmargin::TemporaryFolder folder;
+  const Clouds clouds(60);
+  const Dataset data = Dataset::dense(clouds.values, 2).labels(clouds.number);
+  const auto dot = [](const maxmargin::Row& x, const maxmargin::Row& z) {
+    std::vector<double> dense(x.columns(), 0.0);
+    x.for_each([&](std::size_t column, double value) { dense[column] = value; });
+    double sum = 0;
+    z.for_each([&](std::size_t column, double value) { sum += dense[column] * value; });
+    return sum;
+  };
+  Options options{{"gap", 1e-9}, {"tolerance", 1e-6}};
+  options.own_kernel("dot", dot);
+  const Model own = train(data, options);
+  const Model linear = train(data, {{"kernel", "linear"}, {"gap", 1e-9}, {"tolerance", 1e-6}});
+  EXPECT_NEAR(own.certificate().primal, linear.certificate().primal, 1e-6);
+  own.save(folder / "model");
+  const Model loaded = Model::load(folder / "model");
+  EXPECT_NE(message([&] { loaded.predict(data); }).find("with_kernel"), std::string::npos);
+  EXPECT_EQ(loaded.with_kernel(dot).decision_values(data), own.decision_values(data));
+  EXPECT_NE(message([&] { linear.with_kernel(dot); }), "no error");
+}
+
+TEST(Door, AWatcherEndsTheTraining) {
+  const Clouds clouds(300);
+  Options options{{"gap", 1e-12}, {"tolerance", 1e-12}, {"cost", 1e6}};
+  int calls = 0;
+  options.watch([&](const maxmargin::TrainingProgress& progress) {
+    EXPECT_GE(progress.seconds, 0);
+    ++calls;
+    return false;
+  });
+  const Model model = train(Dataset::dense(clouds.values, 2).labels(clouds.number), options);
+  if (calls > 0) {
+    EXPECT_FALSE(model.certificate().converged);
+  }
+}
+
+TEST(Door, SaysWhatIsWrongWithOptions) {
+  const Clouds clouds(30);
+  const Dataset data = Dataset::dense(clouds.values, 2).labels(clouds.number);
+  const auto wrong = [&](const Options& options) { return message([&] { train(data, options); }); };
+  EXPECT_NE(wrong({{"gama", 1}}).find("did you mean 'gamma'"), std::string::npos);
+  EXPECT_NE(wrong({{"cost", -1}}).find("out of range"), std::string::npos);
+  EXPECT_NE(wrong({{"cost", "ten"}}).find("not a finite number"), std::string::npos);
+  EXPECT_NE(wrong({{"degree", 2}}).find("no effect"), std::string::npos);
+  EXPECT_NE(wrong({{"kernel", "rbff"}}).find("rbf"), std::string::npos);
+  EXPECT_NE(wrong({{"working-set", 2}}), "no error");
+  EXPECT_NE(wrong({{"scale", "rang"}}), "no error");
+  EXPECT_NE(wrong({{"hard-margin", "maybe"}}), "no error");
+  EXPECT_NE(wrong({{"task", "one-class"}, {"multiclass", "ovr"}}), "no error");
+}
+
+TEST(Door, SaysWhatIsWrongWithArrays) {
+  const std::vector<double> values{1, 2, 3, 4};
+  const std::vector<std::uint64_t> start{0, 2, 4}, falling{0, 3, 2};
+  const std::vector<std::uint32_t> index{0, 1, 1, 0};
+  const double nan = std::nan("");
+  const std::span<const double> some(values);
+  EXPECT_NE(message([&] { Dataset::dense(some, 3); }), "no error");
+  EXPECT_NE(message([&] { Dataset::dense(some, 0); }), "no error");
+  EXPECT_NE(message([&] { Dataset::dense(std::span(&nan, 1), 1); }), "no error");
+  EXPECT_NE(message([&] { Dataset::csr(start, index, some, 2); }).find("increase"),
+            std::string::npos);
+  EXPECT_NE(message([&] { Dataset::csr(start, index, some, 1); }).find("of only 1"),
+            std::string::npos);
+  EXPECT_NE(message([&] { Dataset::csr(falling, index, some, 2); }), "no error");
+  EXPECT_NE(message([&] { Dataset::dense(some, 2).labels(some); }).find("4 labels for 2 rows"),
+            std::string::npos);
+  EXPECT_NE(message([&] { Dataset::from({{1, 2}, {3}}); }), "no error");
+  EXPECT_NE(message([&] { train(Dataset::dense(some, 2)); }), "no error");
+}
+
+TEST(Door, EveryOptionIsListedOnce) {
+  std::vector<std::string> names;
+  for (const Options::Help& each : Options::all()) {
+    EXPECT_FALSE(each.text.empty()) << each.name;
+    names.push_back(each.name);
+  }
+  for (const char* expected : {"cost", "gamma", "kernel", "nu", "gap", "scale"})
+    EXPECT_EQ(std::count(names.begin(), names.end(), expected), 1) << expected;
+}
+
+}  // namespace

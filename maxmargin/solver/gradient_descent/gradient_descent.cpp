@@ -1,0 +1,299 @@
+#include "maxmargin/solver/gradient_descent/gradient_descent.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "maxmargin/problem/evaluate.hpp"
+#include "maxmargin/problem/feasible.hpp"
+#include "maxmargin/problem/margin.hpp"
+#include "maxmargin/solver/gradient_descent/regulariser.hpp"
+#include "maxmargin/solver/limits.hpp"
+
+namespace maxmargin {
+namespace {
+
+// Smooth losses close to one with corners have a large curvature, and descent along gradients is
+// slow then: nobody waits for less.
+constexpr double least_rough_gap = 1e-4;
+constexpr double curvature_factor = 0.1, least_curvature = 1e-8;
+constexpr double least_defect = 1e-13;
+constexpr std::size_t patience = 500;
+constexpr int most_halvings = 100;
+
+bool is_corner(const Block& block) {
+  return block.entropy == Entropy::none && block.curvature == 0;
+}
+
+double dot(std::span<const double> x, std::span<const double> y) {
+  return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
+}
+
+class Descent {
+ public:
+  Descent(const DualQp& qp, const GradientDescent& options, const Run& run)
+      : qp_(qp),
+        options_(options),
+        run_(run),
+        limits_(run, options.stop),
+        smooth_(qp),
+        corners_(std::ranges::any_of(qp.block, is_corner)),
+        beta_(qp.K->size(), 0.0),
+        f_(qp.K->size(), 0.0),
+        lambda_(qp.A.size(), 0.0) {
+    double largest = 0;
+    for (const double value : qp.K->diagonal()) largest = std::max(largest, value);
+    curvature_ = largest > 0 ? largest : 1;
+    least_curvature_ = least_curvature * curvature_;
+    smooth();
+    if (run.start.empty()) return;
+    beta_ = qp.coefficients(run.start);
+    f_ = run.start_f.empty() ? multiply(beta_) : run.start_f;
+  }
+
+  Solution solve() {
+    while (!ended_) {
+      if (!within_limits()) break;
+      step_down();
+      ++steps_;
+    }
+    const Ended ended = *ended_;
+    if (solution_.a.empty()) judge(dual_point());
+    solution_.ended = ended;
+    solution_.iterations = steps_;
+    return std::move(solution_);
+  }
+
+ private:
+  std::vector<double> multiply(std::span<const double> x) const {
+    std::vector<double> y(x.size());
+    qp_.K->multiply(x, y, run_.precision, run_.threads);
+    return y;
+  }
+
+  std::vector<double> dual_point() const {
+    std::vector<double> a(qp_.size());
+    for (std::size_t v = 0; v < qp_.size(); ++v) {
+      double h = qp_.block[v].sign * f_[qp_.row[v]];
+      for (std::size_t r = 0; r < lambda_.size(); ++r) h += qp_.A[r][v] * lambda_[r];
+      a[v] = smooth_.block[v].argmax(-h);
+    }
+    return a;
+  }
+  /// The multipliers that are best for f.
+  void place_rows() {
+    if (qp_.A.empty()) return;
+    lambda_ = evaluate(smooth_, dual_point(), f_, lambda_).lambda;
+  }
+  std::vector<double> feasible(std::vector<double> a) const {
+    if (equality_defect(qp_, a) > least_defect)
+      if (auto kept = nearest_feasible(qp_, a)) return *kept;
+    return a;
+  }
+
+  /// Losses with a derivative: along the gradient, conjugate to the directions before.
+  void step_down() {
+    place_rows();
+    const std::vector<double> a = dual_point();
+    std::vector<double> gradient = beta_;
+    for (std::size_t v = 0; v < qp_.size(); ++v) gradient[qp_.row[v]] -= qp_.block[v].sign * a[v];
+    std::vector<double> product = multiply(gradient);
+    // Theorem 10.5: no more than this above the optimum.
+    const double bound = dot(gradient, product) / 2;
+    const double enough = (corners_ ? 0.1 : 1) * options_.stop.relative_gap * size_;
+    // The f of the dual point differs from f by K times the gradient.
+    double largest = 0;
+    for (const double each : product) largest = std::max(largest, std::abs(each));
+    const bool near = bound <= enough && largest <= options_.stop.kkt / 4;
+    if (near || is_idle(bound) || steps_ == 0) {
+      const double before = curvature_;
+      settle(a);
+      if (ended_ || curvature_ != before) return;
+    }
+    if (options_.space == GradientSpace::coefficient) {
+      gradient = product;
+      product = multiply(gradient);
+    }
+    const double square = options_.space == GradientSpace::coefficient ? dot(gradient, gradient)
+                                                                       : dot(gradient, product);
+    double factor = 0;
+    if (options_.conjugate && !last_.empty()) {
+      const double overlap =
+          options_.space == GradientSpace::coefficient ? dot(gradient, last_) : dot(product, last_);
+      factor = std::max(0.0, (square - overlap) / last_square_);
+    }
+    direction_.resize(f_.size(), 0.0);
+    direction_f_.resize(f_.size(), 0.0);
+    for (std::size_t p = 0; p < f_.size(); ++p) {
+      direction_[p] = factor * direction_[p] - gradient[p];
+      direction_f_[p] = factor * direction_f_[p] - product[p];
+    }
+    last_ = std::move(gradient);
+    last_square_ = square;
+    if (!(derivative(0) < 0)) {  // no descent: begin anew
+      for (std::size_t p = 0; p < f_.size(); ++p) {
+        direction_[p] = -last_[p];
+        direction_f_[p] = -product[p];
+      }
+    }
+    const double t = line_search();
+    for (std::size_t p = 0; p < f_.size(); ++p) {
+      beta_[p] += t * direction_[p];
+      f_[p] += t * direction_f_[p];
+    }
+  }
+
+  /// Of the primal along the direction, lambda as it is.
+  double derivative(double t) const {
+    double sum = dot(beta_, direction_f_) + t * dot(direction_, direction_f_);
+    for (std::size_t v = 0; v < qp_.size(); ++v) {
+      const Index p = qp_.row[v];
+      double h = qp_.block[v].sign * (f_[p] + t * direction_f_[p]);
+      for (std::size_t r = 0; r < lambda_.size(); ++r) h += qp_.A[r][v] * lambda_[r];
+      sum -= smooth_.block[v].argmax(-h) * qp_.block[v].sign * direction_f_[p];
+    }
+    return sum;
+  }
+
+  /// The zero of the derivative, which grows, by secants kept between two ends.
+  double line_search() const {
+    double low = 0, high = 1, at_low = derivative(0), at_high = derivative(1);
+    if (!(at_low < 0)) return 0;
+    for (int n = 0; at_high < 0 && n < most_halvings; ++n) {
+      low = high;
+      at_low = at_high;
+      high *= 2;
+      at_high = derivative(high);
+    }
+    const double enough = 1e-10 * std::abs(at_low);
+    for (int n = 0; n < most_halvings && high - low > 1e-15 * high; ++n) {
+      double t = low - at_low * (high - low) / (at_high - at_low);
+      if (n % 3 == 2 || !(t > low && t < high)) t = low + (high - low) / 2;
+      const double here = derivative(t);
+      if (std::abs(here) <= enough) return t;
+      (here < 0 ? low : high) = t;
+      (here < 0 ? at_low : at_high) = here;
+    }
+    return low + (high - low) / 2;
+  }
+
+  void judge(std::vector<double> a) {
+    a = feasible(std::move(a));
+    const std::vector<double> own = multiply(qp_.coefficients(a));
+    take(evaluate(qp_, a, own, lambda_), a);
+  }
+
+  /// Keeps the best answer; whether the run ends with this one.
+  bool take(const Evaluation& now, const std::vector<double>& a) {
+    best_primal_ = std::min(best_primal_, now.primal);
+    best_dual_ = std::max(best_dual_, now.dual);
+    size_ = std::abs(now.dual);
+    const double gap = relative_gap(now.dual + now.gap, now.dual);
+    if (solution_.a.empty() || gap < gap_) {
+      gap_ = gap;
+      kkt_ = now.kkt;
+      solution_.a = a;
+      solution_.lambda = now.lambda;
+    }
+    solution_.best_primal = best_primal_;
+    solution_.best_dual = best_dual_;
+    const bool near = now.kkt <= options_.stop.kkt && gap <= options_.stop.relative_gap;
+    if (near) {
+      solution_.a = a;
+      solution_.lambda = now.lambda;
+      ended_ = Ended::converged;
+    }
+    return near;
+  }
+
+  /// The smooth problem is solved, or rounding is in the way.
+  void settle(const std::vector<double>& a) {
+    judge(a);
+    if (ended_) return;
+    if (corners_ && curvature_ > least_curvature_) {
+      curvature_ *= curvature_factor;
+      smooth();
+      return;
+    }
+    const bool near = kkt_ <= 100 * options_.stop.kkt && run_.precision == Precision::fast;
+    if (idle_ > patience) ended_ = near ? Ended::converged : Ended::stalled;
+  }
+  void smooth() {
+    for (std::size_t v = 0; v < qp_.size(); ++v)
+      if (is_corner(qp_.block[v])) smooth_.block[v].curvature = curvature_;
+    last_.clear();
+    least_bound_ = infinity;
+    idle_ = 0;
+  }
+
+  bool is_idle(double bound) {
+    if (bound < 0.99 * least_bound_) {
+      least_bound_ = bound;
+      idle_ = 0;
+      return false;
+    }
+    return ++idle_ > patience;
+  }
+
+  bool within_limits() {
+    Progress progress;
+    progress.iteration = steps_;
+    progress.active = progress.size = qp_.size();
+    progress.primal = best_primal_;
+    progress.dual = best_dual_;
+    progress.relative_gap = gap_;
+    progress.kkt = kkt_;
+    if (steps_ >= options_.stop.iterations) ended_ = Ended::iteration_limit;
+    if (!ended_ && !limits_.allow(progress)) ended_ = limits_.stopped();
+    return !ended_;
+  }
+
+  const DualQp& qp_;
+  const GradientDescent& options_;
+  const Run& run_;
+  Limits limits_;
+  DualQp smooth_;  // the problem, losses with corners replaced by smooth ones
+  bool corners_;
+  double curvature_ = 0, least_curvature_ = 0;
+  std::vector<double> beta_, f_, lambda_;
+  std::vector<double> direction_, direction_f_, last_;
+  double last_square_ = 1, least_bound_ = infinity, size_ = 0;
+  Solution solution_;
+  std::optional<Ended> ended_;
+  std::size_t steps_ = 0, idle_ = 0;
+  double best_primal_ = infinity, best_dual_ = -infinity, gap_ = infinity, kkt_ = infinity;
+};
+
+std::optional<std::string> refuses_descent(const DualQp& qp) {
+  if (qp.K->definite() == Definite::no)
+    return "it needs a positive semi-definite kernel, whose primal is convex";
+  if (has_hard_margin(qp)) return "a hard margin has no loss to differentiate: give a --cost";
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> refuses(const DualQp& qp, const GradientDescent& options) {
+  if (const auto why = refuses_descent(qp)) return why;
+  if (options.regulariser != Regulariser::standard) {
+    if (options.stop.iterations == std::numeric_limits<std::size_t>::max() &&
+        std::isinf(options.stop.seconds))
+      return "the regulariser " + std::string(to_string(options.regulariser)) +
+             " has no stopping rule (theorem 10.5 is about 1/2 |f|^2): give --max-iterations or "
+             "--time-limit";
+    return std::nullopt;
+  }
+  if (std::ranges::any_of(qp.block, is_corner) &&
+      std::min(options.stop.kkt, options.stop.relative_gap) < least_rough_gap)
+    return "a loss with corners has no derivative there, and smooth ones close to it make it slow: "
+           "ask for no less than 1e-4 (--tolerance, --gap), or take a loss without corners";
+  return std::nullopt;
+}
+
+Solution run(const DualQp& qp, const GradientDescent& options, const Run& run) {
+  return options.regulariser == Regulariser::standard ? Descent(qp, options, run).solve()
+                                                      : run_regularised(qp, options, run);
+}
+
+}  // namespace maxmargin

@@ -1,0 +1,166 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "maxmargin/base/rng.hpp"
+#include "maxmargin/problem/evaluate.hpp"
+#include "maxmargin/problem/margin.hpp"
+#include "maxmargin/solver/gradient_descent/gradient_descent.hpp"
+#include "maxmargin/solver/limits.hpp"
+
+namespace maxmargin {
+namespace {
+
+// What an average of noisy gradients can tell.
+constexpr double least_rough_gap = 1e-3;
+constexpr std::size_t patience = 50;
+
+class Epochs {
+ public:
+  Epochs(const DualQp& qp, const Stochastic& options, const Run& run)
+      : qp_(qp),
+        options_(options),
+        run_(run),
+        limits_(run, options.stop),
+        rng_(options.seed),
+        sum_(qp.size(), 0.0),
+        f_(qp.K->size(), 0.0) {
+    order_.resize(qp.size());
+    std::iota(order_.begin(), order_.end(), Index{0});
+  }
+
+  Solution solve() {
+    const std::size_t n = qp_.size();
+    const auto batch = std::min(static_cast<std::size_t>(options_.batch), n);
+    while (!ended_) {
+      for (std::size_t k = n; k > 1; --k) std::swap(order_[k - 1], order_[rng_.below(k)]);
+      for (std::size_t begin = 0; begin < n && !ended_; begin += batch) {
+        if (!within_limits()) break;
+        draw(std::span(order_).subspan(begin, std::min(batch, n - begin)));
+      }
+      if (ended_) break;
+      ++epochs_;
+      judge();
+    }
+    if (epochs_ == 0 || solution_.a.empty()) start_anew();
+    solution_.ended = *ended_;
+    solution_.iterations = draws_;
+    return std::move(solution_);
+  }
+
+ private:
+  /// f is the mean of all draws, each as if the few were all: (n / few) sum of s a k(x, .).
+  void draw(std::span<const Index> few) {
+    std::vector<Index> points;
+    std::vector<double> pull;
+    const double share = static_cast<double>(few.size()) / static_cast<double>(qp_.size());
+    const double length = share / (weight_ + share);
+    for (const Index v : few) {
+      const Block& block = qp_.block[v];
+      const double a = block.argmax(-block.sign * f_[qp_.row[v]]);
+      sum_[v] += a;
+      if (a == 0) continue;
+      points.push_back(qp_.row[v]);
+      pull.push_back(length * block.sign * a / share);
+    }
+    for (double& each : f_) each *= 1 - length;
+    if (!points.empty()) qp_.K->add_product(points, pull, f_, run_.threads);
+    weight_ += share;
+    ++draws_;
+  }
+
+  std::vector<double> mean() const {
+    std::vector<double> a = sum_;
+    for (std::size_t v = 0; v < a.size(); ++v)
+      a[v] =
+          std::clamp(a[v] / static_cast<double>(epochs_), qp_.block[v].lower, qp_.block[v].upper);
+    return a;
+  }
+
+  void judge() {
+    const std::vector<double> a = mean();
+    // Against drift, and the rounding of the steps.
+    qp_.K->multiply(qp_.coefficients(a), f_, run_.precision, run_.threads);
+    const Evaluation now = evaluate(qp_, a, f_, {});
+    best_primal_ = std::min(best_primal_, now.primal);
+    best_dual_ = std::max(best_dual_, now.dual);
+    gap_ = relative_gap(now.dual + now.gap, now.dual);
+    kkt_ = now.kkt;
+    solution_.a = a;
+    solution_.best_primal = best_primal_;
+    solution_.best_dual = best_dual_;
+    if (gap_ <= options_.stop.relative_gap && kkt_ <= options_.stop.kkt) ended_ = Ended::converged;
+    // The first epochs start from f = 0 and weigh ever less: they are left out when as many again
+    // have been made.
+    if ((made_ & (made_ - 1)) == 0 && made_ > 1 && !ended_) forget();
+  }
+  /// The gap should halve when the epochs double; where it does not nobody waits.
+  void watch() {
+    ++made_;
+    if (gap_ <= marked_gap_ / 2) {
+      marked_gap_ = gap_;
+      marked_epoch_ = made_;
+    }
+    if (!ended_ &&
+        (made_ > 5 * marked_epoch_ + patience || gap_ < 0.01 * options_.stop.relative_gap))
+      ended_ = Ended::stalled;
+  }
+  void forget() {
+    const std::vector<double> a = mean();
+    sum_ = a;
+    epochs_ = 1;
+    weight_ = 1;
+  }
+  void start_anew() {
+    solution_.a.clear();
+    for (const Block& block : qp_.block)
+      solution_.a.push_back(std::clamp(0.0, block.lower, block.upper));
+  }
+
+  bool within_limits() {
+    Progress progress;
+    progress.iteration = draws_;
+    progress.active = progress.size = qp_.size();
+    progress.primal = best_primal_;
+    progress.dual = best_dual_;
+    progress.relative_gap = gap_;
+    progress.kkt = kkt_;
+    if (draws_ >= options_.stop.iterations) ended_ = Ended::iteration_limit;
+    if (!ended_ && !limits_.allow(progress)) ended_ = limits_.stopped();
+    return !ended_;
+  }
+
+  const DualQp& qp_;
+  const Stochastic& options_;
+  const Run& run_;
+  Limits limits_;
+  Rng rng_;
+  std::vector<double> sum_;  // of each variable over the epochs
+  std::vector<double> f_;
+  std::vector<Index> order_;
+  double weight_ = 0;  // epochs, with the part of the present one
+  Solution solution_;
+  std::optional<Ended> ended_;
+  std::size_t draws_ = 0, epochs_ = 0, made_ = 0, marked_epoch_ = 0;
+  double marked_gap_ = infinity;
+  double best_primal_ = infinity, best_dual_ = -infinity, gap_ = infinity, kkt_ = infinity;
+};
+
+}  // namespace
+
+std::optional<std::string> refuses(const DualQp& qp, const Stochastic& options) {
+  if (!qp.A.empty()) return "it takes no equality row: leave the bias out or penalise it (--bias)";
+  if (qp.K->definite() == Definite::no)
+    return "it needs a positive semi-definite kernel, whose primal is convex";
+  if (has_hard_margin(qp)) return "a hard margin has no loss to differentiate: give a --cost";
+  if (std::min(options.stop.kkt, options.stop.relative_gap) < least_rough_gap)
+    return "means of random gradients have few digits: ask for no less than 1e-3 (--tolerance, "
+           "--gap)";
+  return std::nullopt;
+}
+
+Solution run(const DualQp& qp, const Stochastic& options, const Run& run) {
+  return Epochs(qp, options, run).solve();
+}
+
+}  // namespace maxmargin

@@ -1,0 +1,231 @@
+#include "maxmargin/solver/newton/newton.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "maxmargin/problem/evaluate.hpp"
+#include "maxmargin/problem/feasible.hpp"
+#include "maxmargin/problem/margin.hpp"
+#include "maxmargin/solver/limits.hpp"
+#include "maxmargin/solver/newton/direction.hpp"
+
+namespace maxmargin {
+namespace {
+
+constexpr double sufficient = 1e-4, shorter = 0.5;
+constexpr int most_halvings = 40, most_steps_a_level = 200;
+constexpr double curvature_factor = 0.1, least_curvature = 1e-13;
+// A step that promises less than this share of the objective is rounding.
+constexpr double step_rounding = 1e-15;
+constexpr double least_defect = 1e-13;
+// Curvatures of smooth losses below the rounding of K tell nothing.
+constexpr double least_rough = 1e-7;
+
+bool has_corner(const Block& block) {
+  return block.entropy == Entropy::none && block.curvature == 0;
+}
+
+class Newton {
+ public:
+  Newton(const DualQp& qp, const PrimalNewton& options, const Run& run)
+      : qp_(qp),
+        options_(options),
+        run_(run),
+        limits_(run, options.stop),
+        smooth_(qp),
+        directions_(qp, options.cache_bytes, static_cast<std::size_t>(options.dense), run.precision,
+                    run.threads),
+        corners_(std::ranges::any_of(qp.block, has_corner)),
+        homogeneous_(is_homogeneous(qp)) {
+    double largest = 0;
+    for (const double value : qp.K->diagonal()) largest = std::max(largest, value);
+    curvature_ = options.first_curvature * (largest > 0 ? largest : 1);
+    least_curvature_ = least_curvature * curvature_;
+    smooth();
+  }
+
+  Solution solve() {
+    std::vector<double> a = run_.start;
+    if (a.empty())
+      for (const Block& block : qp_.block) {
+        const double inside = std::isinf(block.upper) ? block.scale : block.upper / 2;
+        a.push_back(block.entropy != Entropy::none ? inside
+                                                   : std::clamp(0.0, block.lower, block.upper));
+      }
+    at_ = directions_.from(a, std::vector<double>(qp_.A.size(), 0.0));
+    while (!ended_) {
+      minimise();
+      if (!ended_ || *ended_ == Ended::stalled) settle();
+    }
+    if (solution_.a.empty()) judge();
+    solution_.ended = *ended_;
+    solution_.iterations = steps_;
+    return std::move(solution_);
+  }
+
+ private:
+  void smooth() {
+    if (!corners_) return;
+    for (std::size_t v = 0; v < qp_.size(); ++v)
+      if (has_corner(qp_.block[v])) smooth_.block[v].curvature = curvature_;
+  }
+
+  double losses(const PrimalPoint& at, const PrimalPoint* step, double t) const {
+    double sum = 0;
+    for (std::size_t r = 0; r < qp_.A.size(); ++r)
+      sum += qp_.d[r] * (at.lambda[r] + (step != nullptr ? t * step->lambda[r] : 0));
+    for (std::size_t v = 0; v < qp_.size(); ++v) {
+      const Index p = qp_.row[v];
+      double f = at.f[p], h = 0;
+      if (step != nullptr) f += t * step->f[p];
+      for (std::size_t r = 0; r < qp_.A.size(); ++r)
+        h += qp_.A[r][v] * (at.lambda[r] + (step != nullptr ? t * step->lambda[r] : 0));
+      sum += smooth_.block[v].conjugate(-(h + qp_.block[v].sign * f));
+    }
+    return sum;
+  }
+
+  /// The best multipliers of f, which make A a = d.
+  void place_rows() {
+    if (qp_.A.empty()) return;
+    const std::vector<double> a = dual_point(smooth_, at_).a;
+    at_.lambda = evaluate(smooth_, a, at_.f, at_.lambda).lambda;
+  }
+
+  /// The smooth problem, by Newton steps with a line search.
+  void minimise() {
+    for (int n = 0; n < most_steps_a_level && !ended_; ++n) {
+      if (!within_limits()) return;
+      place_rows();
+      const DualPoint dual = dual_point(smooth_, at_);
+      const PrimalPoint step = directions_.newton(smooth_, at_, dual);
+      ++steps_;
+      const double norm = directions_.product(at_, at_), along = directions_.product(at_, step),
+                   square = directions_.product(step, step);
+      const double now = norm / 2 + losses(at_, nullptr, 0);
+      double slope = along;
+      for (std::size_t r = 0; r < qp_.A.size(); ++r) slope += qp_.d[r] * step.lambda[r];
+      for (std::size_t v = 0; v < qp_.size(); ++v) {
+        double h = qp_.block[v].sign * step.f[qp_.row[v]];
+        for (std::size_t r = 0; r < qp_.A.size(); ++r) h += qp_.A[r][v] * step.lambda[r];
+        slope -= dual.a[v] * h;
+      }
+      if (!(slope < -step_rounding * std::abs(now))) {
+        last_ = step.a;
+        return;
+      }
+      double t = 1, next = 0;
+      int halvings = 0;
+      for (;; t *= shorter) {
+        next = norm / 2 + t * along + t * t * square / 2 + losses(at_, &step, t);
+        if (next <= now + sufficient * t * slope || ++halvings > most_halvings) break;
+      }
+      if (halvings > most_halvings) return;
+      for (std::size_t i = 0; i < step.coefficients.size(); ++i)
+        at_.coefficients[i] += t * step.coefficients[i];
+      for (std::size_t i = 0; i < step.f.size(); ++i) at_.f[i] += t * step.f[i];
+      for (std::size_t r = 0; r < step.lambda.size(); ++r) at_.lambda[r] += t * step.lambda[r];
+      if (t == 1) last_ = step.a;
+      // What is left is as small as what a full step leaves of a parabola.
+      if (!corners_ && -slope < 0.01 * options_.stop.relative_gap * std::abs(now) && enough())
+        return;
+    }
+  }
+
+  /// The dual point and its certificate by the problem as given: that of the gradient, or that of
+  /// the last system, whichever is better.
+  void judge() {
+    place_rows();
+    judge(dual_point(smooth_, at_).a);
+    if (!last_.empty()) judge(last_);
+  }
+  void judge(std::vector<double> a) {
+    if (equality_defect(qp_, a) > least_defect)
+      if (auto kept = nearest_feasible(qp_, a)) a = std::move(*kept);
+    const PrimalPoint own = directions_.from(a, at_.lambda);
+    const Evaluation now = evaluate(qp_, a, own.f, at_.lambda);
+    best_primal_ = std::min(best_primal_, now.primal);
+    best_dual_ = std::max(best_dual_, now.dual);
+    const double gap = relative_gap(now.dual + now.gap, now.dual);
+    if (!solution_.a.empty() &&
+        !(std::max(now.kkt / options_.stop.kkt, gap / options_.stop.relative_gap) <
+          std::max(kkt_ / options_.stop.kkt, gap_ / options_.stop.relative_gap)))
+      return;
+    gap_ = gap;
+    kkt_ = now.kkt;
+    no_margin_ = homogeneous_ && Sizes(qp_, a, own.f).are_of_no_margin();
+    solution_.a = std::move(a);
+    solution_.lambda = now.lambda;
+    solution_.best_primal = best_primal_;
+    solution_.best_dual = best_dual_;
+  }
+  bool enough() {
+    judge();
+    return kkt_ <= options_.stop.kkt && gap_ <= options_.stop.relative_gap;
+  }
+
+  void settle() {
+    if (enough()) {
+      ended_ = Ended::converged;
+    } else if (corners_ && curvature_ > least_curvature_) {
+      curvature_ *= curvature_factor;
+      smooth();
+      ended_.reset();
+    } else if (no_margin_) {
+      ended_ = Ended::unbounded;
+    } else {
+      // Products in float may allow for no less: whether it is enough is judged in double.
+      const bool near = kkt_ <= 100 * options_.stop.kkt && run_.precision == Precision::fast;
+      ended_ = near ? Ended::converged : Ended::stalled;
+    }
+  }
+
+  bool within_limits() {
+    Progress progress;
+    progress.iteration = steps_;
+    progress.active = progress.size = qp_.size();
+    progress.primal = best_primal_;
+    progress.dual = best_dual_;
+    progress.relative_gap = gap_;
+    progress.kkt = kkt_;
+    if (steps_ >= options_.stop.iterations) ended_ = Ended::iteration_limit;
+    if (!ended_ && !limits_.allow(progress)) ended_ = limits_.stopped();
+    return !ended_;
+  }
+
+  const DualQp& qp_;
+  const PrimalNewton& options_;
+  const Run& run_;
+  Limits limits_;
+  DualQp smooth_;
+  Directions directions_;
+  bool corners_, homogeneous_, no_margin_ = false;
+  double curvature_ = 0, least_curvature_ = 0;
+  PrimalPoint at_;
+  Solution solution_;
+  std::optional<Ended> ended_;
+  std::size_t steps_ = 0;
+  double best_primal_ = infinity, best_dual_ = -infinity;
+  double gap_ = infinity, kkt_ = infinity;  // of the best answer
+  std::vector<double> last_;                // the variables at the end of the last full step
+};
+
+}  // namespace
+
+std::optional<std::string> refuses(const DualQp& qp, const PrimalNewton& options) {
+  if (qp.K->definite() == Definite::no)
+    return "it needs a positive semi-definite kernel, whose primal is convex";
+  if (has_hard_margin(qp))
+    return "a hard margin has no loss to differentiate: give a --cost instead";
+  if (std::ranges::any_of(qp.block, has_corner) &&
+      std::min(options.stop.kkt, options.stop.relative_gap) < least_rough)
+    return "a loss with corners is solved by smooth ones close to it: ask for no less than 1e-7 "
+           "(--tolerance, --gap), or take a loss without corners";
+  return std::nullopt;
+}
+
+Solution run(const DualQp& qp, const PrimalNewton& options, const Run& run) {
+  return Newton(qp, options, run).solve();
+}
+
+}  // namespace maxmargin

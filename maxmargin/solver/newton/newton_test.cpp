@@ -1,0 +1,151 @@
+#include "maxmargin/solver/newton/newton.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "maxmargin/base/rng.hpp"
+#include "maxmargin/problem/matrix/kernel_quadratic.hpp"
+#include "maxmargin/solver/newton/direction.hpp"
+#include "maxmargin/solver/solvers.hpp"
+
+namespace maxmargin {
+namespace {
+
+enum class Cost { hinge, squared_hinge, huberised, logistic, tube };
+
+/// Two noisy classes, or a noisy function, of rows of four numbers, with `rows` unpenalised
+/// functions.
+DualQp machine(Cost cost, const Kernel& kernel, std::size_t size, std::size_t rows) {
+  Rng rng(5);
+  Features x = Features::dense(4);
+  DualQp qp;
+  qp.A.resize(rows);
+  qp.d.assign(rows, 0.0);
+  for (std::size_t i = 0; i < size; ++i) {
+    const double y = i % 2 == 0 ? 1 : -1;
+    const std::vector<double> values = {rng.normal() + y, rng.normal(), rng.normal(), rng.normal()};
+    x.append(values);
+    const auto add = [&](Block block) {
+      qp.row.push_back(static_cast<Index>(i));
+      qp.block.push_back(block);
+      for (std::size_t r = 0; r < rows; ++r)
+        qp.A[r].push_back(block.sign * std::pow(values[1], static_cast<double>(r)));
+    };
+    if (cost == Cost::hinge) add({y, -1, 0, 2, 0});
+    if (cost == Cost::squared_hinge) add({y, -1, 0, infinity, 0.5});
+    if (cost == Cost::huberised) add({y, -1, 0, 2, 0.25});
+    if (cost == Cost::logistic) {
+      Block block{y, 0, 0, 2, 0};
+      block.entropy = Entropy::logistic;
+      add(block);
+    }
+    if (cost == Cost::tube) {
+      const double target = std::sin(values[0]);
+      add({1, 0.1 - target, 0, 2, 0});
+      add({-1, 0.1 + target, 0, 2, 0});
+    }
+  }
+  qp.K = make_kernel_quadratic(kernel, std::make_shared<const Features>(std::move(x)));
+  return qp;
+}
+
+constexpr Cost all_costs[] = {Cost::hinge, Cost::squared_hinge, Cost::huberised, Cost::logistic,
+                              Cost::tube};
+
+TEST(Newton, FindsTheOptimumOfEveryLossByPointsAndByColumnsWithAnyRows) {
+  for (const Cost cost : all_costs)
+    for (const Kernel& kernel : {Kernel(Rbf{0.3}), Kernel(Linear{})})
+      for (const std::size_t rows : {0u, 1u, 3u})
+        for (const int dense : {4000, 0}) {
+          if (std::holds_alternative<Linear>(kernel) && dense == 0) continue;
+          if (dense == 0 && (cost == Cost::hinge || cost == Cost::tube)) continue;
+          SCOPED_TRACE(std::to_string(static_cast<int>(cost)) + " " + std::string(name_of(kernel)) +
+                       " " + std::to_string(rows) + " " + std::to_string(dense));
+          const DualQp qp = machine(cost, kernel, 50, rows);
+          PrimalNewton options;
+          options.dense = dense;
+          options.stop.kkt = 1e-5;
+          options.stop.relative_gap = 1e-6;
+          const Certified found = solve(qp, options, Threads(1));
+          EXPECT_EQ(found.solution.ended, Ended::converged);
+          EXPECT_LE(found.certificate.relative_gap, 1e-6);
+          EXPECT_LE(found.certificate.kkt, 1e-5);
+          EXPECT_LE(found.certificate.equality_residual, 1e-9);
+        }
+}
+
+double primal(const DualQp& qp, const Directions& directions, const PrimalPoint& at) {
+  double sum = directions.product(at, at) / 2;
+  for (std::size_t r = 0; r < qp.A.size(); ++r) sum += qp.d[r] * at.lambda[r];
+  for (std::size_t v = 0; v < qp.size(); ++v) {
+    double h = qp.block[v].sign * at.f[qp.row[v]];
+    for (std::size_t r = 0; r < qp.A.size(); ++r) h += qp.A[r][v] * at.lambda[r];
+    sum += qp.block[v].conjugate(-h);
+  }
+  return sum;
+}
+
+PrimalPoint moved(PrimalPoint at, const PrimalPoint& step, double t) {
+  for (std::size_t i = 0; i < at.coefficients.size(); ++i)
+    at.coefficients[i] += t * step.coefficients[i];
+  for (std::size_t i = 0; i < at.f.size(); ++i) at.f[i] += t * step.f[i];
+  for (std::size_t r = 0; r < at.lambda.size(); ++r) at.lambda[r] += t * step.lambda[r];
+  return at;
+}
+
+// Along Newton's step the second derivative of the primal is minus the first.
+TEST(Newton, StepEndsWhereTheParabolaOfTheObjectiveDoes) {
+  for (const Cost cost : {Cost::squared_hinge, Cost::huberised, Cost::logistic})
+    for (const Kernel& kernel : {Kernel(Rbf{0.3}), Kernel(Linear{})}) {
+      SCOPED_TRACE(std::to_string(static_cast<int>(cost)) + " " + std::string(name_of(kernel)));
+      const DualQp qp = machine(cost, kernel, 40, 2);
+      const Threads threads(1);
+      const Directions directions(qp, 1 << 20, 100, Precision::exact, threads);
+      std::vector<double> a;
+      Rng rng(9);
+      for (std::size_t v = 0; v < qp.size(); ++v) a.push_back(rng.uniform(0.1, 0.5));
+      const PrimalPoint at = directions.from(a, {0.3, -0.2});
+      const PrimalPoint step = directions.newton(qp, at, dual_point(qp, at));
+      const double t = 1e-6;  // short of the next corner
+      const double before = primal(qp, directions, moved(at, step, -t)),
+                   here = primal(qp, directions, at),
+                   after = primal(qp, directions, moved(at, step, t));
+      const double slope = (after - before) / (2 * t), bend = (after - 2 * here + before) / (t * t);
+      EXPECT_LT(slope, 0);
+      EXPECT_NEAR(bend, -slope, 1e-2 * std::abs(slope));
+    }
+}
+
+// -a is the derivative of the losses: a finite difference.
+TEST(Newton, DualPointIsTheGradientOfTheLosses) {
+  for (const Cost cost : all_costs) {
+    const DualQp qp = machine(cost, Rbf{0.3}, 20, 0);
+    Rng rng(2);
+    PrimalPoint at;
+    for (std::size_t p = 0; p < qp.K->size(); ++p) at.f.push_back(rng.normal());
+    const DualPoint dual = dual_point(qp, at);
+    const double t = 1e-6;
+    for (std::size_t v = 0; v < qp.size(); ++v) {
+      const double h = qp.block[v].sign * at.f[qp.row[v]];
+      const double difference =
+          (qp.block[v].conjugate(-h - t) - qp.block[v].conjugate(-h + t)) / (2 * t);
+      EXPECT_NEAR(difference, -dual.a[v], 1e-5);
+    }
+  }
+}
+
+TEST(Newton, RefusesWhatHasNoDerivative) {
+  DualQp qp = machine(Cost::hinge, Rbf{0.3}, 10, 1);
+  EXPECT_FALSE(refuses(qp, PrimalNewton{}).has_value());
+  PrimalNewton tight;
+  tight.stop.kkt = 1e-8;
+  EXPECT_NE(refuses(qp, tight)->find("ask for no less than 1e-7"), std::string::npos);
+  for (Block& block : qp.block) block.upper = infinity;
+  EXPECT_NE(refuses(qp, PrimalNewton{})->find("no loss to differentiate"), std::string::npos);
+  const DualQp indefinite = machine(Cost::hinge, Sigmoid{}, 10, 1);
+  EXPECT_NE(refuses(indefinite, PrimalNewton{})->find("positive semi-definite"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace maxmargin

@@ -1,0 +1,93 @@
+#include "maxmargin/solver/platt/decision_values.hpp"
+
+#include <utility>
+
+namespace maxmargin {
+
+DecisionValues::DecisionValues(std::shared_ptr<const Quadratic> K, std::size_t bytes,
+                               CachePolicy policy, std::vector<double> beta, std::vector<double> f,
+                               Precision precision, const Threads& threads)
+    : K_(std::move(K)),
+      cache_(K_, bytes,
+             policy == CachePolicy::element ? ValueCache::Unit::element : ValueCache::Unit::row,
+             threads),
+      policy_(policy),
+      precision_(precision),
+      threads_(threads),
+      beta_(std::move(beta)),
+      base_(std::move(f)),
+      delta_(K_->size(), 0.0),
+      has_moved_(K_->size(), false),
+      place_(K_->size(), 0),
+      users_(K_->size(), 0) {
+  if (base_.empty()) {
+    base_.assign(K_->size(), 0.0);
+    K_->multiply(beta_, base_, precision_, threads_);
+  }
+  f_ = base_;
+}
+
+void DecisionValues::change(Index point, double t) {
+  beta_[point] += t;
+  delta_[point] += t;
+  if (has_moved_[point]) return;
+  has_moved_[point] = true;
+  moved_.push_back(point);
+}
+
+double DecisionValues::at(Index point) {
+  if (policy_ == CachePolicy::function || users_[point] > 0) return f_[point];
+  one_.resize(moved_.size());
+  if (!moved_.empty()) cache_.values(point, moved_, one_.data());
+  double sum = base_[point];
+  for (std::size_t k = 0; k < moved_.size(); ++k) sum += delta_[moved_[k]] * one_[k];
+  return sum;
+}
+
+void DecisionValues::move(Index i, Index j, double t) {
+  if (i == j) return;
+  change(i, t);
+  change(j, -t);
+  if (policy_ == CachePolicy::function) {
+    const float* grows = cache_.row(i);
+    const float* falls = cache_.row(j);
+    double* f = f_.data();
+    for (std::size_t p = 0; p < f_.size(); ++p)
+      f[p] += t * (static_cast<double>(grows[p]) - static_cast<double>(falls[p]));
+    return;
+  }
+  one_.resize(kept_.size());
+  other_.resize(kept_.size());
+  cache_.values(i, kept_, one_.data());
+  cache_.values(j, kept_, other_.data());
+  for (std::size_t k = 0; k < kept_.size(); ++k)
+    f_[kept_[k]] += t * (static_cast<double>(one_[k]) - static_cast<double>(other_[k]));
+}
+
+void DecisionValues::keep(Index point, bool wanted) {
+  if (policy_ == CachePolicy::function) return;
+  if (wanted) {
+    if (users_[point] == 0) {
+      f_[point] = at(point);
+      place_[point] = static_cast<std::uint32_t>(kept_.size());
+      kept_.push_back(point);
+    }
+    ++users_[point];
+  } else if (--users_[point] == 0) {
+    kept_[place_[point]] = kept_.back();
+    place_[kept_.back()] = place_[point];
+    kept_.pop_back();
+  }
+}
+
+void DecisionValues::refresh() {
+  K_->multiply(beta_, base_, precision_, threads_);
+  f_ = base_;
+  for (const Index point : moved_) {
+    delta_[point] = 0;
+    has_moved_[point] = false;
+  }
+  moved_.clear();
+}
+
+}  // namespace maxmargin

@@ -1,0 +1,151 @@
+#include <algorithm>
+#include <cmath>
+
+#include "maxmargin/base/rng.hpp"
+#include "maxmargin/structured/solvers/plane_blocks.hpp"
+#include "maxmargin/structured/solvers/rounds.hpp"
+
+namespace maxmargin {
+namespace {
+
+/// Draws numbers below n with probabilities in proportion to weights that change; log n each.
+class WeightedDraw {
+ public:
+  explicit WeightedDraw(const std::vector<double>& weights) {
+    while (leaves_ < weights.size()) leaves_ *= 2;
+    tree_.assign(2 * leaves_, 0.0);
+    std::ranges::copy(weights, tree_.begin() + static_cast<std::ptrdiff_t>(leaves_));
+    for (std::size_t k = leaves_; k-- > 1;) tree_[k] = tree_[2 * k] + tree_[2 * k + 1];
+  }
+  double total() const { return tree_[1]; }
+  double weight(std::size_t i) const { return tree_[leaves_ + i]; }
+  void set(std::size_t i, double weight) {
+    std::size_t k = leaves_ + i;
+    tree_[k] = weight;
+    for (k /= 2; k > 0; k /= 2) tree_[k] = tree_[2 * k] + tree_[2 * k + 1];
+  }
+  std::size_t draw(Rng& rng) const {
+    double left = rng.uniform() * total();
+    std::size_t k = 1;
+    while (k < leaves_) {
+      k *= 2;
+      // Where rounding leaves nothing on the right, the left it is.
+      if (left >= tree_[k] && tree_[k + 1] > 0) left -= tree_[k++];
+    }
+    return k - leaves_;
+  }
+
+ private:
+  std::size_t leaves_ = 1;
+  std::vector<double> tree_;
+};
+
+class BlockRun {
+ public:
+  BlockRun(const Structured& problem, const BlockPlanes& options, const Stop& stop,
+           const StructuredRun& run)
+      : problem_(problem),
+        options_(options),
+        run_(run),
+        rng_(run.seed),
+        blocks_(problem, run.start),
+        rounds_(problem, stop, run) {
+    const std::size_t n = problem.oracle.examples();
+    batch_ = std::clamp<std::size_t>(n / 8, 1, std::max<std::size_t>(1, options.batch));
+    order_.resize(n);
+    for (std::size_t i = 0; i < n; ++i) order_[i] = i;
+  }
+
+  StructuredSolution solve() {
+    while (true) {
+      const ExactPass pass = blocks_.exact_pass(run_.threads);
+      if (!rounds_.next(pass, blocks_)) break;
+      double gained = 0;
+      weights_ = pass.terms;
+      bool added = false;
+      for (std::size_t i = 0; i < order_.size(); ++i) {
+        const PlaneBlocks::Visit visit = blocks_.visit(i, &pass.violators[i]);
+        gained += visit.gain;
+        added = added || visit.added;
+        if (problem_.slack == Slack::none) weights_[i] += problem_.share() * pass.violation[i];
+      }
+      sweep(pass.gap, gained);
+      const double least = 0.1 * pass.gap / static_cast<double>(order_.size());
+      for (std::size_t k = 0; k < options_.drawn_passes && rounds_.running(); ++k)
+        gained += drawn_pass(least);
+      blocks_.drop_idle(options_.idle);
+      rounds_.progress(gained, added);
+    }
+    return rounds_.finish(blocks_);
+  }
+
+ private:
+  /// Draws as many examples as there are with a gap that matters.
+  double drawn_pass(double least) {
+    std::size_t draws = 0;
+    double gained = 0, gap = 0;
+    for (const double weight : weights_) draws += weight > least ? 1 : 0;
+    WeightedDraw draw(weights_);
+    while (draws > 0 && draw.total() > 0 && rounds_.running()) {
+      std::vector<std::size_t> chosen;
+      while (chosen.size() < std::min(draws, batch_) && draw.total() > 0) {
+        chosen.push_back(draw.draw(rng_));
+        draw.set(chosen.back(), 0);
+      }
+      draws -= chosen.size();
+      const std::vector<Structure> found =
+          problem_.oracle.most_violated(chosen, blocks_.w().scores(), problem_.ask(), run_.threads);
+      rounds_.called(chosen.size());
+      for (std::size_t k = 0; k < chosen.size(); ++k) {
+        const PlaneBlocks::Visit visit = blocks_.visit(chosen[k], &found[k]);
+        gained += visit.gain;
+        gap += visit.gap;
+        weights_[chosen[k]] = std::max(0.0, visit.gap);
+        draw.set(chosen[k], weights_[chosen[k]]);
+      }
+    }
+    sweep(gap, gained);
+    return gained;
+  }
+
+  /// Solves the dual over the known planes until what is left there is small beside the gap that
+  /// the oracles saw.
+  void sweep(double gap, double& gained) {
+    std::vector<std::size_t> active;
+    for (const std::size_t i : order_)
+      if (!blocks_.planes()[i].empty()) active.push_back(i);
+    for (std::size_t k = 0; k < options_.sweeps && !active.empty() && rounds_.running(); ++k) {
+      for (std::size_t j = active.size(); j > 1; --j)
+        std::swap(active[j - 1], active[rng_.below(j)]);
+      double rest = 0;
+      std::vector<std::size_t> again;
+      for (const std::size_t i : active) {
+        const PlaneBlocks::Visit visit = blocks_.visit(i);
+        gained += visit.gain;
+        rest += visit.gap;
+        if (visit.gap > 0.01 * gap / static_cast<double>(order_.size())) again.push_back(i);
+      }
+      if (rest <= 0.1 * gap) break;
+      active = std::move(again);
+    }
+  }
+
+  const Structured& problem_;
+  const BlockPlanes& options_;
+  const StructuredRun& run_;
+  Rng rng_;
+  PlaneBlocks blocks_;
+  Rounds rounds_;
+  std::size_t batch_ = 1;
+  std::vector<std::size_t> order_;
+  std::vector<double> weights_;
+};
+
+}  // namespace
+
+StructuredSolution run(const Structured& problem, const BlockPlanes& options, const Stop& stop,
+                       const StructuredRun& how) {
+  return BlockRun(problem, options, stop, how).solve();
+}
+
+}  // namespace maxmargin

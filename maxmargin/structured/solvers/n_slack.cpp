@@ -1,0 +1,31 @@
+#include "maxmargin/structured/solvers/rounds.hpp"
+
+namespace maxmargin {
+
+StructuredSolution run(const Structured& problem, const NSlack& options, const Stop& stop,
+                       const StructuredRun& how) {
+  PlaneBlocks blocks(problem, how.start);
+  Rounds rounds(problem, stop, how);
+  constexpr std::size_t most_sweeps = 1000;
+  while (true) {
+    const ExactPass pass = blocks.exact_pass(how.threads);
+    if (!rounds.next(pass, blocks)) break;
+    double gained = 0;
+    bool added = false;
+    for (std::size_t k = 0; k < most_sweeps && rounds.running(); ++k) {
+      double rest = 0;
+      for (std::size_t i = 0; i < pass.violators.size(); ++i) {
+        const PlaneBlocks::Visit visit = blocks.visit(i, k == 0 ? &pass.violators[i] : nullptr);
+        gained += visit.gain;
+        rest += visit.gap;
+        added = added || visit.added;
+      }
+      if (rest <= 0.1 * pass.gap) break;
+    }
+    blocks.drop_idle(options.idle);
+    rounds.progress(gained, added);
+  }
+  return rounds.finish(blocks);
+}
+
+}  // namespace maxmargin

@@ -1,0 +1,195 @@
+#include "maxmargin/structured/solvers/plane_blocks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "maxmargin/base/error.hpp"
+
+namespace maxmargin {
+
+void refuse_answer(const Structured& problem, std::size_t i, const std::string& what,
+                   const std::string& mend) {
+  throw Error(Fault::data, problem.oracle.example_name(i) + ": " + what, mend);
+}
+
+ExactPass look_at_all(const Structured& problem, const Planes& planes, const Weights& w,
+                      const Threads& threads) {
+  const std::size_t n = planes.size();
+  std::vector<std::size_t> all(n);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  ExactPass pass;
+  pass.violators = problem.oracle.most_violated(all, w.scores(), problem.ask(), threads);
+  pass.terms.resize(n);
+  pass.violation.resize(n);
+  std::vector<double> losses(n), squares(n);
+  threads.split(n, 16, [&](std::size_t begin, std::size_t end) {
+    std::vector<StructureView> ys;
+    std::vector<double> margins;
+    for (std::size_t i = begin; i < end; ++i) {
+      ys.assign(1, pass.violators[i]);
+      for (const Plane& plane : planes[i]) ys.push_back(plane.y);
+      margins.resize(ys.size());
+      problem.oracle.margins(i, ys, w.scores(), margins);
+      const double loss = problem.oracle.loss(i, pass.violators[i]);
+      double A = 0, sum_as = 0;
+      double most = std::max(0.0, loss - problem.plane_scale(loss) * margins[0]);
+      for (std::size_t k = 0; k < planes[i].size(); ++k) {
+        const Plane& plane = planes[i][k];
+        const double s = plane.loss - problem.plane_scale(plane.loss) * margins[k + 1];
+        most = std::max(most, s);
+        A += plane.alpha;
+        sum_as += plane.alpha * s;
+        losses[i] += plane.alpha * plane.loss;
+      }
+      squares[i] = problem.curvature() / 2 * A * A;
+      pass.violation[i] = most;
+      pass.terms[i] = problem.gap_term(most, A, sum_as);
+    }
+  });
+  const double half_norm = w.squared_norm() / 2;
+  pass.primal = half_norm;
+  pass.dual = -half_norm;
+  for (std::size_t i = 0; i < n; ++i) {
+    pass.primal += problem.cost(pass.violation[i]);
+    pass.dual += losses[i] - squares[i];
+    pass.gap += pass.terms[i];
+    if (problem.slack == Slack::none)
+      pass.largest_violation = std::max(pass.largest_violation, pass.violation[i]);
+  }
+  if (!std::isfinite(pass.primal))
+    throw Error(Fault::data, "the objective is not finite", "look for huge features or losses");
+  return pass;
+}
+
+PlaneBlocks::PlaneBlocks(const Structured& problem, Planes start)
+    : problem_(problem),
+      planes_(std::move(start)),
+      G_(problem.oracle.examples()),
+      w_(problem.oracle) {
+  planes_.resize(problem.oracle.examples());
+  if (problem.oracle.metric() == nullptr) dense_.assign(problem.oracle.dimensions(), 0.0);
+  for (std::size_t i = 0; i < planes_.size(); ++i) {
+    std::vector<Plane> known = std::move(planes_[i]);
+    planes_[i].clear();
+    for (Plane& plane : known) {
+      add(i, plane.y);
+      planes_[i].back().alpha = plane.alpha;
+      if (plane.alpha != 0) w_.add(psi_, plane.alpha);
+    }
+  }
+}
+
+/// Leaves its features in psi_.
+void PlaneBlocks::add(std::size_t i, const Structure& y) {
+  std::vector<Plane>& planes = planes_[i];
+  const Oracle& oracle = problem_.oracle;
+  const double loss = oracle.loss(i, y);
+  if (!std::isfinite(loss) || loss < 0)
+    refuse_answer(problem_, i, "the oracle gives a structure the loss " + std::to_string(loss),
+                  "a loss is a finite number and not negative");
+  planes.push_back({y, loss, 0, 0});
+  const std::size_t k = planes.size();
+  psi_.clear();
+  oracle.difference(i, y, problem_.plane_scale(loss), psi_);
+  for (const Index feature : psi_.index)
+    if (feature >= oracle.dimensions())
+      refuse_answer(
+          problem_, i,
+          "the oracle names feature " + std::to_string(feature) + ", beyond its dimensions",
+          "mend the oracle");
+  std::vector<double> grown(k * k);
+  for (std::size_t r = 0; r + 1 < k; ++r)
+    for (std::size_t c = 0; c + 1 < k; ++c) grown[r * k + c] = G_[i][r * (k - 1) + c];
+  const Metric* metric = oracle.metric();
+  if (metric == nullptr)
+    for (std::size_t j = 0; j < psi_.size(); ++j) dense_[psi_.index[j]] += psi_.value[j];
+  for (std::size_t r = 0; r < k; ++r) {
+    const bool itself = r + 1 == k;
+    other_.clear();
+    if (!itself) oracle.difference(i, planes[r].y, problem_.plane_scale(planes[r].loss), other_);
+    const JointFeatures& other = itself ? psi_ : other_;
+    grown[r * k + k - 1] = grown[(k - 1) * k + r] =
+        metric == nullptr ? other.dot(dense_) : metric->inner(psi_, other);
+  }
+  if (metric == nullptr)
+    for (const Index j : psi_.index) dense_[j] = 0;
+  G_[i] = std::move(grown);
+}
+
+PlaneBlocks::Visit PlaneBlocks::visit(std::size_t i, const Structure* found) {
+  std::vector<Plane>& planes = planes_[i];
+  Visit result;
+  if (found != nullptr &&
+      std::ranges::none_of(planes, [&](const Plane& plane) { return plane.y == *found; }) &&
+      *found != problem_.oracle.truth(i)) {
+    add(i, *found);
+    result.added = true;
+  }
+  const std::size_t size = planes.size();
+  if (size == 0) return result;
+
+  work_.G = G_[i];
+  work_.s.resize(size);
+  work_.alpha.resize(size);
+  work_.capacity = problem_.capacity();
+  views_.assign(planes.size(), {});
+  margins_.resize(size);
+  for (std::size_t k = 0; k < size; ++k) views_[k] = planes[k].y;
+  problem_.oracle.margins(i, views_, w_.scores(), margins_);
+  work_.curvature = problem_.curvature();
+  double A = 0, sum_as = 0, most = 0;
+  for (std::size_t k = 0; k < size; ++k) {
+    work_.s[k] = planes[k].loss - problem_.plane_scale(planes[k].loss) * margins_[k];
+    work_.alpha[k] = planes[k].alpha;
+    A += planes[k].alpha;
+    sum_as += planes[k].alpha * work_.s[k];
+    most = std::max(most, work_.s[k]);
+  }
+  if (!std::isfinite(sum_as) || !std::isfinite(most))
+    refuse_answer(problem_, i, "a score is not finite", "look for infinite or huge features");
+  result.gap = problem_.gap_term(most, A, sum_as);
+  for (double& s : work_.s) s -= work_.curvature * A;
+  const std::vector<double> first = work_.s;
+  result.violation = solve_by_pairs(work_, 1e-3, 20 + 10 * size);
+  for (std::size_t k = 0; k < size; ++k) {
+    const double change = work_.alpha[k] - planes[k].alpha;
+    if (work_.alpha[k] != 0)
+      planes[k].idle = 0;
+    else if (found != nullptr)
+      ++planes[k].idle;
+    planes[k].alpha = work_.alpha[k];
+    result.gain += change * (first[k] + work_.s[k]) / 2;
+    margins_[k] = change * problem_.plane_scale(planes[k].loss);
+  }
+  psi_.clear();
+  problem_.oracle.combine(i, views_, margins_, psi_);
+  w_.add(psi_, 1);
+  return result;
+}
+
+void PlaneBlocks::drop_idle(std::size_t visits) {
+  for (std::size_t i = 0; i < planes_.size(); ++i) {
+    std::vector<Plane>& planes = planes_[i];
+    std::vector<std::size_t> kept;
+    for (std::size_t k = 0; k < planes.size(); ++k)
+      if (planes[k].idle < visits) kept.push_back(k);
+    const std::size_t size = planes.size();
+    if (kept.size() == size) continue;
+    std::vector<double> G;
+    for (const std::size_t r : kept)
+      for (const std::size_t c : kept) G.push_back(G_[i][r * size + c]);
+    G_[i] = std::move(G);
+    for (std::size_t k = 0; k < kept.size(); ++k)
+      if (kept[k] != k) planes[k] = std::move(planes[kept[k]]);
+    planes.resize(kept.size());
+  }
+}
+
+std::uint64_t PlaneBlocks::count() const {
+  std::uint64_t count = 0;
+  for (const auto& planes : planes_) count += planes.size();
+  return count;
+}
+
+}  // namespace maxmargin

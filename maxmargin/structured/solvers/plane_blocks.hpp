@@ -1,0 +1,68 @@
+#pragma once
+
+#include <vector>
+
+#include "maxmargin/structured/structured.hpp"
+#include "maxmargin/structured/sub_problem.hpp"
+
+namespace maxmargin {
+
+/// What one look at all examples with the same w tells.
+struct ExactPass {
+  std::vector<Structure> violators;
+  std::vector<double> terms;      ///< each example's share of the gap
+  std::vector<double> violation;  ///< m_i
+  double primal = 0, dual = 0, gap = 0, largest_violation = 0;
+};
+
+/// The most violated structures at w, and what the planes' alpha makes of the gap. Where w is not
+/// sum a psi, only the primal counts.
+ExactPass look_at_all(const Structured& problem, const Planes& planes, const Weights& w,
+                      const Threads& threads);
+
+/// The planes of every example, w = sum a psi, and the steps that improve them. Inner products of
+/// an example's planes are kept, k^2 numbers where it has k; vectors never.
+class PlaneBlocks {
+ public:
+  PlaneBlocks(const Structured& problem, Planes start);
+
+  struct Visit {
+    double gap = 0;        ///< the example's share before, by the planes known now
+    double violation = 0;  ///< of the pair that violated most
+    double gain = 0;       ///< of the dual
+    bool added = false;
+  };
+  /// Solves the dual over the planes of one example; `found` joins them first if it is new.
+  Visit visit(std::size_t i, const Structure* found = nullptr);
+
+  ExactPass exact_pass(const Threads& threads) const {
+    return look_at_all(problem_, planes_, w_, threads);
+  }
+
+  /// Drops planes that had no alpha at so many visits in a row.
+  void drop_idle(std::size_t visits);
+
+  const Weights& w() const { return w_; }
+  const Planes& planes() const { return planes_; }
+  Planes take() { return std::move(planes_); }
+  std::uint64_t count() const;
+
+ private:
+  void add(std::size_t i, const Structure& y);
+
+  const Structured& problem_;
+  Planes planes_;
+  std::vector<std::vector<double>> G_;  ///< of each example
+  Weights w_;
+  JointFeatures psi_, other_;  ///< room for features
+  std::vector<StructureView> views_;
+  std::vector<double> margins_;
+  SubProblem work_;
+  std::vector<double> dense_;  ///< all zero between uses
+};
+
+/// Throws Error for an answer of an oracle that no exact oracle gives.
+void refuse_answer(const Structured& problem, std::size_t i, const std::string& what,
+                   const std::string& mend);
+
+}  // namespace maxmargin

@@ -1,0 +1,85 @@
+#include "maxmargin/structured/solvers/rounds.hpp"
+
+#include <cmath>
+
+namespace maxmargin {
+namespace {
+
+/// A margin below 1e-5 of the losses is none: the dual of separable data is 1/2 margin^-2.
+constexpr double unbounded_dual = 1e10;
+
+}  // namespace
+
+Rounds::Rounds(const Structured& problem, const Stop& stop, const StructuredRun& run)
+    : problem_(problem),
+      stop_(stop),
+      run_(run),
+      limits_run_{run.threads, run.observer, {}},
+      limits_(limits_run_, stop) {
+  progress_.size = problem.oracle.examples();
+}
+
+bool Rounds::running() {
+  if (ended_) return false;
+  progress_.iteration = static_cast<std::size_t>(solution_.oracle_calls);
+  if (!limits_.allow(progress_)) ended_ = limits_.stopped();
+  return !ended_;
+}
+
+bool Rounds::next(const ExactPass& pass, const PlaneBlocks& blocks) {
+  const bool on = next(pass, blocks.w(), blocks.count());
+  if (on && run_.checkpoint) run_.checkpoint(blocks.planes());
+  return on;
+}
+
+bool Rounds::next(const ExactPass& pass, const Weights& w, std::uint64_t planes) {
+  ++solution_.iterations;
+  called(pass.terms.size());
+  last_primal_ = pass.primal;
+  solution_.curve.push_back(
+      {solution_.oracle_calls, watch_.seconds(), pass.primal, pass.dual, planes});
+  // Without slack P is no more than a norm: only the last w keeps its margins.
+  if (problem_.slack != Slack::none && pass.primal < best_primal_) {
+    best_primal_ = pass.primal;
+    best_w_ = w.coefficients();
+  }
+  const double best = problem_.slack == Slack::none ? pass.primal : best_primal_;
+  const double gap =
+      problem_.slack == Slack::none ? pass.gap : std::min(pass.gap, best - pass.dual);
+  const double size = std::abs(best) + std::abs(pass.dual);
+  const double relative = size > 0 ? 2 * gap / size : 0;
+  progress_.primal = best;
+  progress_.dual = pass.dual;
+  progress_.relative_gap = relative;
+  progress_.active = static_cast<std::size_t>(planes);
+  const bool holds = problem_.slack != Slack::none || pass.largest_violation <= stop_.kkt;
+  // A little less than asked for, because the certificate charges rounding.
+  if (holds && relative <= 0.999 * stop_.relative_gap)
+    ended_ = Ended::converged;
+  else if (problem_.slack == Slack::none && pass.dual > unbounded_dual)
+    ended_ = Ended::unbounded;
+  else if (solution_.iterations >= stop_.iterations)
+    ended_ = Ended::iteration_limit;
+  return running();
+}
+
+void Rounds::progress(double gained, bool added) {
+  const double least = 1e-15 * (std::abs(progress_.dual) + 1e-300);
+  idle_rounds_ = added || gained > least ? 0 : idle_rounds_ + 1;
+  if (idle_rounds_ >= 3 && !ended_) ended_ = Ended::stalled;
+}
+
+StructuredSolution Rounds::finish(PlaneBlocks& blocks) { return finish(blocks.take(), blocks.w()); }
+
+StructuredSolution Rounds::finish(Planes planes, const Weights& last) {
+  for (auto& each : planes)
+    std::erase_if(each, [](const Plane& plane) { return plane.alpha == 0; });
+  solution_.planes = std::move(planes);
+  solution_.ended = ended_.value_or(Ended::stalled);
+  solution_.seconds = watch_.seconds();
+  if (best_primal_ < last_primal_ && best_w_ != last.coefficients())
+    solution_.w = std::move(best_w_);
+  return std::move(solution_);
+}
+
+}  // namespace maxmargin

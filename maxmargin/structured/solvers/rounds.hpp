@@ -1,0 +1,43 @@
+#pragma once
+
+#include "maxmargin/base/clock.hpp"
+#include "maxmargin/solver/limits.hpp"
+#include "maxmargin/structured/solvers/plane_blocks.hpp"
+#include "maxmargin/structured/solvers/solve.hpp"
+
+namespace maxmargin {
+
+/// What the cutting-plane solvers share: counting oracles, limits and the observer, the curve, the
+/// best w, and when to end.
+class Rounds {
+ public:
+  Rounds(const Structured& problem, const Stop& stop, const StructuredRun& run);
+
+  void called(std::size_t oracles) { solution_.oracle_calls += oracles; }
+  /// Takes note of an exact pass at `w`; whether to go on.
+  bool next(const ExactPass& pass, const Weights& w, std::uint64_t planes);
+  bool next(const ExactPass& pass, const PlaneBlocks& blocks);
+  /// Takes note of a round's gain: rounds without gain or new planes end the run.
+  void progress(double gained, bool added);
+  /// Whether neither time nor observer end the run.
+  bool running();
+
+  StructuredSolution finish(PlaneBlocks& blocks);
+  StructuredSolution finish(Planes planes, const Weights& last);
+
+ private:
+  const Structured& problem_;
+  const Stop& stop_;
+  const StructuredRun& run_;
+  Run limits_run_;
+  Limits limits_;
+  Stopwatch watch_;
+  Progress progress_;
+  StructuredSolution solution_;
+  double best_primal_ = infinity, last_primal_ = infinity;
+  std::vector<double> best_w_;
+  int idle_rounds_ = 0;
+  std::optional<Ended> ended_;
+};
+
+}  // namespace maxmargin

@@ -1,0 +1,35 @@
+#include "maxmargin/structured/structured.hpp"
+
+#include "maxmargin/base/error.hpp"
+
+namespace maxmargin {
+
+void check(const Structured& problem) {
+  if (problem.oracle.examples() == 0)
+    throw Error(Fault::data, "there are no examples", "give a file that has some");
+  if (!(problem.C > 0) || !std::isfinite(problem.C))
+    throw Error(Fault::usage, "C must be a number greater than 0", "choose another --cost");
+  if (!problem.oracle.answers(problem.ask()))
+    throw Error(Fault::usage, "the oracle of this task does not know slack rescaling",
+                "use --rescaling margin");
+}
+
+Weights::Weights(const Structured& problem, const Planes& planes) : Weights(problem.oracle) {
+  JointFeatures psi;
+  for (std::size_t i = 0; i < planes.size(); ++i)
+    for (const Plane& plane : planes[i]) {
+      if (plane.alpha == 0) continue;
+      psi.clear();
+      problem.oracle.difference(i, plane.y, problem.plane_scale(plane.loss), psi);
+      add(psi, plane.alpha);
+    }
+}
+
+double Weights::squared_norm() const {
+  const std::span<const double> seen = scores();
+  double sum = 0;
+  for (std::size_t j = 0; j < coefficients_.size(); ++j) sum += coefficients_[j] * seen[j];
+  return sum;
+}
+
+}  // namespace maxmargin

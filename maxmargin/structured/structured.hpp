@@ -1,0 +1,118 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "maxmargin/base/named.hpp"
+#include "maxmargin/loss/block.hpp"
+#include "maxmargin/structured/oracle.hpp"
+
+namespace maxmargin {
+
+enum class Rescaling { margin, slack };
+template <>
+struct Named<Rescaling> {
+  static constexpr std::array values{std::pair{Rescaling::margin, std::string_view("margin")},
+                                     std::pair{Rescaling::slack, std::string_view("slack")}};
+};
+
+/// What a violated margin costs: its size, its square, or it must not be.
+enum class Slack { linear, squared, none };
+template <>
+struct Named<Slack> {
+  static constexpr std::array values{std::pair{Slack::linear, std::string_view("linear")},
+                                     std::pair{Slack::squared, std::string_view("squared")},
+                                     std::pair{Slack::none, std::string_view("none")}};
+};
+
+/// The problem of a structural machine, with m_i = max over y of s_i(y):
+///
+///   linear    min 1/2 |w|^2 + (C/n) sum_i m_i
+///   squared   min 1/2 |w|^2 + (C/n) sum_i m_i^2
+///   none      min 1/2 |w|^2   subject to   m_i <= 0
+///
+/// s_i(y) = Delta_i(y) - w.psi_i(y), psi_i(y) = Psi(x_i,y_i) - Psi(x_i,y); slack rescaling has
+/// Delta psi in place of psi. The truth gives s = 0, so m_i >= 0. Its dual, over a_iy >= 0 with
+/// w = sum a psi and A_i = sum_y a_iy:
+///
+///   max sum a Delta - 1/2 |w|^2 - c/2 sum_i A_i^2,    A_i <= U
+///
+/// with U = C/n, c = 0 (linear), or U = infinity and c = n/2C (squared) or 0 (none).
+struct Structured {
+  const Oracle& oracle;
+  double C = 1;
+  Rescaling rescaling = Rescaling::margin;
+  Slack slack = Slack::linear;
+
+  double share() const { return C / static_cast<double>(oracle.examples()); }
+  double capacity() const { return slack == Slack::linear ? share() : infinity; }
+  double curvature() const { return slack == Slack::squared ? 1 / (2 * share()) : 0; }
+  Ask ask() const { return rescaling == Rescaling::slack ? Ask::slack : Ask::margin; }
+  /// By what psi is multiplied in the plane of a structure with this loss.
+  double plane_scale(double loss) const { return rescaling == Rescaling::slack ? loss : 1; }
+  /// An example's share of P - D where its planes have sum A of alpha and sum_as of alpha times s.
+  double gap_term(double most_violated, double A, double sum_as) const {
+    switch (slack) {
+      case Slack::linear:
+        return share() * most_violated - sum_as;
+      case Slack::squared:
+        return share() * most_violated * most_violated + curvature() / 2 * A * A - sum_as;
+      case Slack::none:
+        return A * most_violated - sum_as;
+    }
+    return 0;
+  }
+  /// What an example's largest violation costs.
+  double cost(double most_violated) const {
+    switch (slack) {
+      case Slack::linear:
+        return share() * most_violated;
+      case Slack::squared:
+        return share() * most_violated * most_violated;
+      case Slack::none:
+        return 0;
+    }
+    return 0;
+  }
+};
+
+/// Throws Error unless the problem can be solved: C > 0, examples, an oracle that answers.
+void check(const Structured& problem);
+
+/// A constraint of one example, kept as its structure.
+struct Plane {
+  Structure y;
+  double loss = 0;
+  double alpha = 0;
+  std::uint32_t idle = 0;  ///< calls of the oracle in a row that left alpha = 0
+};
+/// Those of each example. The truth's is never among them.
+using Planes = std::vector<std::vector<Plane>>;
+
+/// w, or with a metric its coefficients c and what oracles see, M c.
+class Weights {
+ public:
+  explicit Weights(const Oracle& oracle)
+      : metric_(oracle.metric()),
+        coefficients_(oracle.dimensions(), 0.0),
+        scores_(metric_ == nullptr ? 0 : oracle.dimensions(), 0.0) {}
+  /// w = sum a psi, summed in the order of examples and planes.
+  Weights(const Structured& problem, const Planes& planes);
+
+  std::span<const double> scores() const { return metric_ == nullptr ? coefficients_ : scores_; }
+  const std::vector<double>& coefficients() const { return coefficients_; }
+  void add(const JointFeatures& delta, double scale) {
+    for (std::size_t k = 0; k < delta.size(); ++k)
+      coefficients_[delta.index[k]] += scale * delta.value[k];
+    if (metric_ != nullptr) metric_->add_product(delta, scale, scores_);
+  }
+  double squared_norm() const;
+
+ private:
+  const Metric* metric_;
+  std::vector<double> coefficients_, scores_;
+};
+
+}  // namespace maxmargin

@@ -1,0 +1,370 @@
+#include "maxmargin/structured/tasks/sequence/chain.hpp"
+
+#include <algorithm>
+
+#include "maxmargin/loss/block.hpp"
+
+namespace maxmargin {
+
+ChainOracle::ChainOracle(const SequenceExamples& data, const ChainOptions& options)
+    : data_(data), options_(options) {
+  dimensions_ = first_end() + (options.ends ? 2 * data.labels : 0);
+}
+
+std::size_t ChainOracle::first_end() const {
+  const std::size_t L = data_.labels;
+  return first_triple() + (options_.order == 2 ? L * L * L : 0);
+}
+
+Structure ChainOracle::truth(std::size_t i) const {
+  return Structure(data_.label.begin() + static_cast<std::ptrdiff_t>(data_.sentence[i]),
+                   data_.label.begin() + static_cast<std::ptrdiff_t>(data_.sentence[i + 1]));
+}
+
+double ChainOracle::loss(std::size_t i, StructureView y) const {
+  std::size_t wrong = 0;
+  for (std::size_t t = 0; t < y.size(); ++t)
+    wrong += y[t] != data_.label[data_.sentence[i] + t] ? 1 : 0;
+  return static_cast<double>(wrong) * unit(i);
+}
+
+/// What the label at t has to do with those before it and with the ends.
+void ChainOracle::pair_features(StructureView y, std::size_t t, double scale,
+                                JointFeatures& out) const {
+  const std::size_t L = data_.labels;
+  const auto label = [&](std::size_t at) { return static_cast<std::size_t>(y[at]); };
+  if (t > 0) out.add(first_pair() + label(t - 1) * L + label(t), scale);
+  if (options_.order == 2 && t > 1)
+    out.add(first_triple() + (label(t - 2) * L + label(t - 1)) * L + label(t), scale);
+  if (!options_.ends) return;
+  if (t == 0) out.add(first_end() + label(t), scale);
+  if (t + 1 == y.size()) out.add(first_end() + L + label(t), scale);
+}
+
+void ChainOracle::features(std::size_t i, StructureView y, double scale, JointFeatures& out) const {
+  const std::size_t L = data_.labels;
+  for (std::size_t t = 0; t < y.size(); ++t) {
+    const std::size_t token = data_.sentence[i] + t;
+    for (std::uint64_t k = data_.token[token]; k < data_.token[token + 1]; ++k)
+      out.add(data_.attribute[k] * L + static_cast<std::size_t>(y[t]), scale * data_.value_of(k));
+    pair_features(y, t, scale, out);
+  }
+}
+
+void ChainOracle::difference(std::size_t i, StructureView y, double scale,
+                             JointFeatures& out) const {
+  const std::size_t L = data_.labels;
+  const StructureView right(data_.label.data() + data_.sentence[i], y.size());
+  const std::size_t reach = static_cast<std::size_t>(options_.order);
+  std::size_t differs_until = 0;  // one more than the last token with a wrong label
+  for (std::size_t t = 0; t < y.size(); ++t) {
+    if (y[t] != right[t]) {
+      differs_until = t + 1;
+      const std::size_t token = data_.sentence[i] + t;
+      for (std::uint64_t k = data_.token[token]; k < data_.token[token + 1]; ++k) {
+        const double value = scale * data_.value_of(k);
+        const std::size_t first = data_.attribute[k] * L;
+        out.add(first + static_cast<std::size_t>(right[t]), value);
+        out.add(first + static_cast<std::size_t>(y[t]), -value);
+      }
+    }
+    if (differs_until == 0 || t > differs_until - 1 + reach) continue;
+    pair_features(right, t, scale, out);
+    pair_features(y, t, -scale, out);
+  }
+}
+
+bool ChainOracle::is_structure(std::size_t i, StructureView y) const {
+  if (y.size() != data_.length(i)) return false;
+  for (std::size_t t = 0; t < y.size(); ++t) {
+    if (y[t] < 0 || static_cast<std::size_t>(y[t]) >= data_.labels) return false;
+    if (data_.allowed.empty()) continue;
+    const std::size_t l = static_cast<std::size_t>(y[t]);
+    if (t == 0 ? !data_.allowed_first[l] : !data_.allowed[static_cast<std::size_t>(y[t - 1])][l])
+      return false;
+  }
+  return true;
+}
+
+std::string ChainOracle::example_name(std::size_t i) const {
+  return "sequence " + std::to_string(i + 1) + " (line " + std::to_string(data_.line[i]) + ")";
+}
+
+void ChainOracle::score_token(std::size_t token, std::span<const double> w, double* row) const {
+  const std::size_t L = data_.labels;
+  std::fill(row, row + L, 0.0);
+  for (std::uint64_t k = data_.token[token]; k < data_.token[token + 1]; ++k) {
+    const double* weights = w.data() + data_.attribute[k] * L;
+    const double value = data_.value_of(k);
+    std::size_t l = 0;
+    // Four at a time, a number that the compiler knows: it makes vectors of them.
+    for (; l + 4 <= L; l += 4)
+      for (std::size_t k4 = 0; k4 < 4; ++k4) row[l + k4] += value * weights[l + k4];
+    for (; l < L; ++l) row[l] += value * weights[l];
+  }
+}
+
+void ChainOracle::table(std::size_t i, std::span<const double> w,
+                        std::vector<double>& scores) const {
+  const std::size_t L = data_.labels, T = data_.length(i);
+  scores.resize(T * L);
+  for (std::size_t t = 0; t < T; ++t) score_token(data_.sentence[i] + t, w, scores.data() + t * L);
+}
+
+double ChainOracle::pair_score(StructureView y, std::size_t t, std::span<const double> w) const {
+  const std::size_t L = data_.labels;
+  const auto label = [&](std::size_t at) { return static_cast<std::size_t>(y[at]); };
+  double sum = t > 0 ? w[first_pair() + label(t - 1) * L + label(t)] : 0;
+  if (options_.order == 2 && t > 1)
+    sum += w[first_triple() + (label(t - 2) * L + label(t - 1)) * L + label(t)];
+  if (!options_.ends) return sum;
+  if (t == 0) sum += w[first_end() + label(t)];
+  if (t + 1 == y.size()) sum += w[first_end() + L + label(t)];
+  return sum;
+}
+
+/// The labels of a token are scored once, and only where a chain has a wrong one.
+void ChainOracle::margins(std::size_t i, std::span<const StructureView> ys,
+                          std::span<const double> w, std::span<double> out) const {
+  const std::size_t T = data_.length(i), reach = static_cast<std::size_t>(options_.order);
+  const StructureView right(data_.label.data() + data_.sentence[i], T);
+  std::vector<double> row(data_.labels);
+  std::vector<std::size_t> differs_until(ys.size(), 0);
+  std::fill(out.begin(), out.end(), 0.0);
+  for (std::size_t t = 0; t < T; ++t) {
+    bool scored = false;
+    double right_pair = 0;
+    bool paired = false;
+    for (std::size_t k = 0; k < ys.size(); ++k) {
+      if (ys[k][t] != right[t]) {
+        differs_until[k] = t + 1;
+        if (!scored) score_token(data_.sentence[i] + t, w, row.data());
+        scored = true;
+        out[k] += row[static_cast<std::size_t>(right[t])] - row[static_cast<std::size_t>(ys[k][t])];
+      }
+      if (differs_until[k] == 0 || t > differs_until[k] - 1 + reach) continue;
+      if (!paired) right_pair = pair_score(right, t, w);
+      paired = true;
+      out[k] += right_pair - pair_score(ys[k], t, w);
+    }
+  }
+}
+
+/// Chains that have the same label at a token share its attributes.
+void ChainOracle::combine(std::size_t i, std::span<const StructureView> ys,
+                          std::span<const double> scale, JointFeatures& out) const {
+  const std::size_t L = data_.labels, T = data_.length(i);
+  const std::size_t reach = static_cast<std::size_t>(options_.order);
+  const StructureView right(data_.label.data() + data_.sentence[i], T);
+  std::vector<double> of_label(L, 0.0);
+  std::vector<std::size_t> differs_until(ys.size(), 0);
+  for (std::size_t t = 0; t < T; ++t) {
+    bool any = false;
+    for (std::size_t k = 0; k < ys.size(); ++k) {
+      if (scale[k] == 0) continue;
+      if (ys[k][t] != right[t]) {
+        differs_until[k] = t + 1;
+        of_label[static_cast<std::size_t>(ys[k][t])] -= scale[k];
+        of_label[static_cast<std::size_t>(right[t])] += scale[k];
+        any = true;
+      }
+      if (differs_until[k] == 0 || t > differs_until[k] - 1 + reach) continue;
+      pair_features(right, t, scale[k], out);
+      pair_features(ys[k], t, -scale[k], out);
+    }
+    if (!any) continue;
+    const std::size_t token = data_.sentence[i] + t;
+    for (std::size_t l = 0; l < L; ++l) {
+      if (of_label[l] == 0) continue;
+      for (std::uint64_t k = data_.token[token]; k < data_.token[token + 1]; ++k)
+        out.add(data_.attribute[k] * L + l, of_label[l] * data_.value_of(k));
+      of_label[l] = 0;
+    }
+  }
+}
+
+namespace {
+
+/// Scores of what follows what, with what is not allowed at minus infinity.
+struct Links {
+  std::vector<double> first, last, pair, triple;
+};
+
+Links links_of(const ChainOracle& chain, std::span<const double> w) {
+  const SequenceExamples& data = chain.data();
+  const std::size_t L = data.labels;
+  Links links;
+  links.first.assign(L, 0.0);
+  links.last.assign(L, 0.0);
+  const double* pairs = w.data() + chain.first_pair();
+  links.pair.assign(pairs, pairs + L * L);
+  if (chain.options().order == 2) {
+    const double* triples = w.data() + chain.first_triple();
+    links.triple.assign(triples, triples + L * L * L);
+  }
+  for (std::size_t l = 0; l < L && chain.options().ends; ++l) {
+    links.first[l] = w[chain.first_end() + l];
+    links.last[l] = w[chain.first_end() + L + l];
+  }
+  if (data.allowed.empty()) return links;
+  for (std::size_t a = 0; a < L; ++a) {
+    if (!data.allowed_first[a]) links.first[a] = -infinity;
+    for (std::size_t b = 0; b < L; ++b)
+      if (!data.allowed[a][b]) links.pair[a * L + b] = -infinity;
+  }
+  return links;
+}
+
+std::size_t first_largest(std::span<const double> values) {
+  return static_cast<std::size_t>(std::ranges::max_element(values) - values.begin());
+}
+
+/// to[l] = max over k of from[k] + pair[k * L + l]
+void forward(std::span<const double> from, const double* pair, std::size_t L, double* to) {
+  std::fill(to, to + L, -infinity);
+  for (std::size_t k = 0; k < L; ++k) {
+    const double before = from[k];
+    const double* row = pair + k * L;
+    std::size_t l = 0;
+    for (; l + 4 <= L; l += 4)
+      for (std::size_t k4 = 0; k4 < 4; ++k4) {
+        const double sum = before + row[l + k4];
+        to[l + k4] = to[l + k4] < sum ? sum : to[l + k4];
+      }
+    for (; l < L; ++l) to[l] = std::max(to[l], before + row[l]);
+  }
+}
+
+/// The k that attains it.
+std::size_t came_from(std::span<const double> from, const double* pair, std::size_t L,
+                      std::size_t l) {
+  std::size_t best = 0;
+  double most = -infinity;
+  for (std::size_t k = 0; k < L; ++k)
+    if (from[k] + pair[k * L + l] > most) {
+      most = from[k] + pair[k * L + l];
+      best = k;
+    }
+  return best;
+}
+
+Structure viterbi(const std::vector<double>& table, const Links& links, std::size_t L) {
+  const std::size_t T = table.size() / L;
+  std::vector<double> best(T * L);
+  const auto row = [&](std::size_t t) { return std::span<double>(best.data() + t * L, L); };
+  for (std::size_t l = 0; l < L; ++l) best[l] = table[l] + links.first[l];
+  for (std::size_t t = 1; t < T; ++t) {
+    forward(row(t - 1), links.pair.data(), L, row(t).data());
+    for (std::size_t l = 0; l < L; ++l) best[t * L + l] += table[t * L + l];
+  }
+  for (std::size_t l = 0; l < L; ++l) best[(T - 1) * L + l] += links.last[l];
+  Structure y(T);
+  std::size_t label = first_largest(row(T - 1));
+  y[T - 1] = static_cast<std::int32_t>(label);
+  for (std::size_t t = T - 1; t > 0; --t) {
+    label = came_from(row(t - 1), links.pair.data(), L, label);
+    y[t - 1] = static_cast<std::int32_t>(label);
+  }
+  return y;
+}
+
+/// Order 2: the states are pairs of labels.
+Structure viterbi_of_triples(const std::vector<double>& table, const Links& links, std::size_t L) {
+  const std::size_t T = table.size() / L, pairs = L * L;
+  if (T == 1) return viterbi(table, links, L);
+  std::vector<double> best(T * pairs);
+  std::vector<double> from(L);
+  for (std::size_t a = 0; a < L; ++a)
+    for (std::size_t b = 0; b < L; ++b)
+      best[pairs + a * L + b] = table[a] + links.first[a] + table[L + b] + links.pair[a * L + b];
+  // For each b: to[c] = max over a of best[a, b] + triple[a, b, c].
+  const auto gather = [&](std::size_t t, std::size_t b) {
+    for (std::size_t a = 0; a < L; ++a) from[a] = best[t * pairs + a * L + b];
+  };
+  std::vector<double> triple(L * pairs);  // [b][a][c]
+  for (std::size_t a = 0; a < L; ++a)
+    for (std::size_t b = 0; b < L; ++b)
+      std::copy_n(links.triple.data() + (a * L + b) * L, L, triple.data() + (b * L + a) * L);
+  for (std::size_t t = 2; t < T; ++t)
+    for (std::size_t b = 0; b < L; ++b) {
+      gather(t - 1, b);
+      double* to = best.data() + t * pairs + b * L;
+      forward(from, triple.data() + b * pairs, L, to);
+      for (std::size_t c = 0; c < L; ++c) to[c] += links.pair[b * L + c] + table[t * L + c];
+    }
+  const std::span<double> end(best.data() + (T - 1) * pairs, pairs);
+  for (std::size_t s = 0; s < pairs; ++s) end[s] += links.last[s % L];
+  std::size_t state = first_largest(end);
+  Structure y(T);
+  y[T - 1] = static_cast<std::int32_t>(state % L);
+  y[T - 2] = static_cast<std::int32_t>(state / L);
+  for (std::size_t t = T - 1; t > 1; --t) {
+    const std::size_t b = static_cast<std::size_t>(y[t - 1]), c = static_cast<std::size_t>(y[t]);
+    gather(t - 1, b);
+    y[t - 2] = static_cast<std::int32_t>(came_from(from, triple.data() + b * pairs, L, c));
+  }
+  return y;
+}
+
+/// Slack rescaling: the best chain with k wrong labels for each k, and of these the one with the
+/// largest loss * (1 - margin).
+Structure viterbi_by_errors(const std::vector<double>& table, const Links& links,
+                            StructureView right, double unit, double truth_score, std::size_t L) {
+  const std::size_t T = right.size(), layer = (T + 1) * L;
+  std::vector<double> best(T * layer, -infinity);
+  const auto state = [&](std::size_t t, std::size_t k) { return best.data() + t * layer + k * L; };
+  const auto wrong = [&](std::size_t t, std::size_t l) {
+    return static_cast<std::size_t>(right[t]) != l ? std::size_t{1} : std::size_t{0};
+  };
+  for (std::size_t l = 0; l < L; ++l) state(0, wrong(0, l))[l] = table[l] + links.first[l];
+  std::vector<double> to(L);
+  for (std::size_t t = 1; t < T; ++t)
+    for (std::size_t k = 0; k <= t; ++k) {
+      forward({state(t - 1, k), L}, links.pair.data(), L, to.data());
+      for (std::size_t l = 0; l < L; ++l) state(t, k + wrong(t, l))[l] = to[l] + table[t * L + l];
+    }
+  double most = 0;
+  std::size_t errors = 0, label = static_cast<std::size_t>(right[T - 1]);
+  for (std::size_t k = 1; k <= T; ++k)
+    for (std::size_t l = 0; l < L; ++l) {
+      const double score = state(T - 1, k)[l] + links.last[l];
+      if (score == -infinity) continue;
+      const double s = static_cast<double>(k) * unit * (1 - truth_score + score);
+      if (s > most) {
+        most = s;
+        errors = k;
+        label = l;
+      }
+    }
+  if (errors == 0) return {right.begin(), right.end()};
+  Structure y(T);
+  y[T - 1] = static_cast<std::int32_t>(label);
+  for (std::size_t t = T - 1; t > 0; --t) {
+    errors -= wrong(t, label);
+    label = came_from({state(t - 1, errors), L}, links.pair.data(), L, label);
+    y[t - 1] = static_cast<std::int32_t>(label);
+  }
+  return y;
+}
+
+}  // namespace
+
+Structure ChainOracle::most_violated(std::size_t i, std::span<const double> w, Ask ask) const {
+  const std::size_t L = data_.labels, T = data_.length(i);
+  std::vector<double> scores;
+  table(i, w, scores);
+  const Links links = links_of(*this, w);
+  const StructureView right(data_.label.data() + data_.sentence[i], T);
+  if (ask == Ask::slack) {
+    JointFeatures psi;
+    features(i, right, 1, psi);
+    return viterbi_by_errors(scores, links, right, unit(i), psi.dot(w), L);
+  }
+  if (ask == Ask::margin)
+    for (std::size_t t = 0; t < T; ++t)
+      for (std::size_t l = 0; l < L; ++l)
+        if (static_cast<std::size_t>(right[t]) != l) scores[t * L + l] += unit(i);
+  return options_.order == 2 ? viterbi_of_triples(scores, links, L) : viterbi(scores, links, L);
+}
+
+}  // namespace maxmargin

@@ -1,0 +1,107 @@
+#pragma once
+
+#include "maxmargin/structured/oracle.hpp"
+
+namespace maxmargin {
+
+/// Sequences of tokens: attributes of each token, and its label.
+struct SequenceExamples {
+  std::size_t labels = 0, attributes = 0;
+  std::vector<std::size_t> sentence{0};    ///< first token of each, and the end
+  std::vector<std::uint64_t> token{0};     ///< first attribute of each token, and the end
+  std::vector<Index> attribute;            ///< numbers
+  std::vector<float> value;                ///< empty: all 1
+  std::vector<std::int32_t> label;         ///< of each token
+  std::vector<std::size_t> line;           ///< where each sentence begins in its file
+  std::vector<std::vector<char>> allowed;  ///< [a][b]: b may follow a; empty: everything may
+  std::vector<char> allowed_first;         ///< with `allowed`
+
+  std::size_t size() const { return sentence.size() - 1; }
+  std::size_t length(std::size_t i) const { return sentence[i + 1] - sentence[i]; }
+  double value_of(std::uint64_t k) const {
+    return value.empty() ? 1 : static_cast<double>(value[k]);
+  }
+};
+
+struct ChainOptions {
+  int order = 1;            ///< labels before it that a label depends on, 1 or 2
+  bool ends = true;         ///< weights for the first and the last label
+  bool normalised = false;  ///< the loss is the share of wrong labels, not their number
+};
+
+/// Chains: a weight for each attribute and label, for each two labels (and three, for order 2) that
+/// follow each other, and for the labels at both ends. The loss counts wrong labels. The most
+/// violated labels come from Viterbi's algorithm over a table of tokens and labels that is computed
+/// once; L^2 operations a token (L^3 for order 2), T L^2 for slack rescaling, which keeps the best
+/// chain for each number of wrong labels.
+class ChainOracle : public Oracle {
+ public:
+  /// `data` outlives it.
+  ChainOracle(const SequenceExamples& data, const ChainOptions& options);
+
+  std::size_t examples() const override { return data_.size(); }
+  std::size_t dimensions() const override { return dimensions_; }
+  Structure truth(std::size_t i) const override;
+  double loss(std::size_t i, StructureView y) const override;
+  void features(std::size_t i, StructureView y, double scale, JointFeatures& out) const override;
+  void difference(std::size_t i, StructureView y, double scale, JointFeatures& out) const override;
+  void margins(std::size_t i, std::span<const StructureView> ys, std::span<const double> w,
+               std::span<double> out) const override;
+  void combine(std::size_t i, std::span<const StructureView> ys, std::span<const double> scale,
+               JointFeatures& out) const override;
+  Structure most_violated(std::size_t i, std::span<const double> w, Ask ask) const override;
+  using Oracle::most_violated;
+  bool answers(Ask ask) const override { return ask != Ask::slack || options_.order == 1; }
+  bool is_structure(std::size_t i, StructureView y) const override;
+  std::string example_name(std::size_t i) const override;
+
+  const SequenceExamples& data() const { return data_; }
+  const ChainOptions& options() const { return options_; }
+  /// Where the weights of what follows the attributes begin.
+  std::size_t first_pair() const { return data_.attributes * data_.labels; }
+  std::size_t first_triple() const { return first_pair() + data_.labels * data_.labels; }
+  std::size_t first_end() const;
+  /// Delta of one wrong label.
+  double unit(std::size_t i) const {
+    return options_.normalised ? 1 / static_cast<double>(data_.length(i)) : 1;
+  }
+  /// scores[t * labels + l]
+  void table(std::size_t i, std::span<const double> w, std::vector<double>& scores) const;
+
+ private:
+  void pair_features(StructureView y, std::size_t t, double scale, JointFeatures& out) const;
+  /// w of pair_features.
+  double pair_score(StructureView y, std::size_t t, std::span<const double> w) const;
+  void score_token(std::size_t token, std::span<const double> w, double* row) const;
+
+  const SequenceExamples& data_;
+  ChainOptions options_;
+  std::size_t dimensions_;
+};
+
+/// The same maxima by other means: every chain of short sequences, longer ones from their end to
+/// their beginning, sums over the features of a label at a time.
+class ChainWitness : public Oracle {
+ public:
+  explicit ChainWitness(const ChainOracle& chain) : chain_(chain) {}
+
+  std::size_t examples() const override { return chain_.examples(); }
+  std::size_t dimensions() const override { return chain_.dimensions(); }
+  Structure truth(std::size_t i) const override { return chain_.truth(i); }
+  double loss(std::size_t i, StructureView y) const override;
+  void features(std::size_t i, StructureView y, double scale, JointFeatures& out) const override {
+    chain_.features(i, y, scale, out);
+  }
+  Structure most_violated(std::size_t i, std::span<const double> w, Ask ask) const override;
+  using Oracle::most_violated;
+  bool answers(Ask ask) const override { return chain_.answers(ask); }
+  bool is_structure(std::size_t i, StructureView y) const override {
+    return chain_.is_structure(i, y);
+  }
+  std::string example_name(std::size_t i) const override { return chain_.example_name(i); }
+
+ private:
+  const ChainOracle& chain_;
+};
+
+}  // namespace maxmargin

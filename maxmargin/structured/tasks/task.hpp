@@ -1,0 +1,87 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "maxmargin/structured/oracle.hpp"
+
+namespace maxmargin {
+
+/// Something that a user may set for a task, by its name on the command line.
+struct TaskOption {
+  std::string_view name, type, standard, help;
+};
+
+/// The values of a task's options.
+class Settings {
+ public:
+  std::map<std::string, std::string> values;
+
+  const std::string& operator[](std::string_view name) const;
+  bool given(std::string_view name) const { return !(*this)[name].empty(); }
+  /// Throw a usage Error that names the option.
+  std::uint64_t count(std::string_view name, std::uint64_t low, std::uint64_t high) const;
+  double number(std::string_view name) const;
+  bool yes(std::string_view name) const;  ///< "yes" or "no"
+  /// The position of the value in the choices.
+  std::size_t one_of(std::string_view name, std::initializer_list<std::string_view> choices) const;
+};
+
+/// Lists of words that a model keeps so that other files can be read as the first was: labels,
+/// attributes, the lines of a template. No word has an end of line.
+using Vocabulary = std::map<std::string, std::vector<std::string>>;
+
+using StructuredScores = std::vector<std::pair<std::string, double>>;
+
+/// The examples of a task as read from a file.
+class StructuredData {
+ public:
+  virtual ~StructuredData() = default;
+
+  virtual const Oracle& oracle() const = 0;
+  /// An oracle for the same examples that is written another way, for verify.
+  virtual const Oracle& witness() const = 0;
+  virtual Vocabulary vocabulary() const = 0;
+  /// In words: "8,936 sentences of 211,727 tokens".
+  virtual std::string contents() const = 0;
+  /// Whether the file says what the right structures are.
+  virtual bool labelled() const { return true; }
+  /// What the model cannot know of this file, such as a label that training never saw: it counts as
+  /// wrong in scores, and such a file cannot be trained on. Empty: nothing.
+  virtual std::string unknown() const { return {}; }
+  /// Appends a prediction as lines of text.
+  virtual void print(std::size_t example, StructureView y, std::span<const double> w,
+                     std::string& out) const = 0;
+  /// How good predictions are; `predicted[k]` is for `examples[k]`.
+  virtual StructuredScores score(std::span<const std::size_t> examples,
+                                 std::span<const Structure> predicted,
+                                 std::span<const double> w) const = 0;
+};
+
+/// A task in the box: a folder here, a line in tasks.cpp.
+struct StructuredTask {
+  std::string_view name, summary;
+  std::span<const TaskOption> options;
+  /// Reads a file; with what a model knows, or to train one. Throws Error with file and line.
+  std::unique_ptr<StructuredData> (*read)(const std::string& path, const Settings& settings,
+                                          const Vocabulary* known, const Threads& threads);
+
+  /// The settings with their standards; throws a usage Error for one that the task does not have.
+  Settings settings(const std::map<std::string, std::string>& given) const;
+};
+
+/// The list of tasks.
+std::span<const StructuredTask> structured_tasks();
+/// Null: there is none of that name.
+const StructuredTask* structured_task_named(std::string_view name);
+
+/// The words of a vocabulary; throws Error when the model lacks them.
+const std::vector<std::string>& words_of(const Vocabulary& vocabulary, const std::string& name);
+
+}  // namespace maxmargin

@@ -1,0 +1,208 @@
+#include "maxmargin/structured/train.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "maxmargin/base/clock.hpp"
+#include "maxmargin/base/error.hpp"
+#include "maxmargin/base/rng.hpp"
+#include "maxmargin/structured/doctor.hpp"
+
+namespace maxmargin {
+namespace {
+
+/// Throws Error unless the planes of a file are structures of these examples.
+void check_planes(const StructuredModel& model, const StructuredData& data) {
+  const Oracle& oracle = data.oracle();
+  if (const std::string unknown = data.unknown(); !unknown.empty())
+    throw Error(Fault::data, unknown, "give the data that the model was trained on");
+  if (model.planes.size() != oracle.examples())
+    throw Error(Fault::data,
+                "the model was trained on " + std::to_string(model.planes.size()) +
+                    " examples, the data has " + std::to_string(oracle.examples()),
+                "give the data that it was trained on");
+  for (std::size_t i = 0; i < model.planes.size(); ++i)
+    for (const Plane& plane : model.planes[i])
+      if (!oracle.is_structure(i, plane.y))
+        throw Error(Fault::data,
+                    oracle.example_name(i) + ": the model has a plane that does not fit to it",
+                    "give the data that the model was trained on");
+}
+
+Structured problem_of(const Oracle& oracle, const StructuredTraining& training) {
+  return {oracle, training.C, training.rescaling, training.slack};
+}
+
+StructuredModel empty_model(const StructuredTask& task, const Settings& settings,
+                            const StructuredData& data, const StructuredTraining& training) {
+  StructuredModel model;
+  model.program = "maxmargin " MAXMARGIN_VERSION;
+  model.task = task.name;
+  model.solver = name_of(training.solver);
+  model.settings = settings.values;
+  model.C = training.C;
+  model.rescaling = training.rescaling;
+  model.slack = training.slack;
+  model.seed = training.seed;
+  model.vocabulary = data.vocabulary();
+  return model;
+}
+
+/// Solves for the costs of the path in turn; the planes for the last one.
+Planes follow_path(const StructuredTraining& training, Structured problem, Planes start,
+                   const Threads& threads, const Observer& observer) {
+  for (const double C : training.path) {
+    StructuredRun run{threads, observer, training.seed};
+    if (!start.empty()) run.start = planes_for_cost(std::move(start), problem, C);
+    problem.C = C;
+    start = solve(problem, training.solver, training.stop, run).solution.planes;
+  }
+  return start.empty() ? start : planes_for_cost(std::move(start), problem, training.C);
+}
+
+}  // namespace
+
+TrainedStructured train_structured(const StructuredTask& task, const Settings& settings,
+                                   const StructuredData& data, const StructuredTraining& training,
+                                   const Threads& threads, const Observer& observer) {
+  const Stopwatch watch;
+  const Structured problem = problem_of(data.oracle(), training);
+  check(problem);
+  DoctorOptions doctor;
+  doctor.examples = 8;
+  examine(problem, doctor);
+  StructuredModel model = empty_model(task, settings, data, training);
+  Planes start;
+  double C = training.C;
+  if (training.resume != nullptr) {
+    check_planes(*training.resume, data);
+    start = training.resume->planes;
+    C = training.resume->C;
+  }
+  Structured before = problem;
+  before.C = C;
+  StructuredRun run{threads, observer, training.seed};
+  run.start = training.path.empty()
+                  ? (start.empty() ? start : planes_for_cost(start, before, problem.C))
+                  : follow_path(training, before, start, threads, observer);
+  if (training.checkpoint) {
+    Stopwatch since;
+    double last = 0;
+    run.checkpoint = [&, since, last](const Planes& planes) mutable {
+      constexpr double seconds_between = 10;
+      if (since.seconds() - last < seconds_between) return;
+      last = since.seconds();
+      StructuredModel so_far = model;
+      so_far.planes = planes;
+      so_far.w = Weights(problem, planes).coefficients();
+      so_far.ended = Ended::cancelled;
+      training.checkpoint(so_far);
+    };
+  }
+  SolvedStructured solved = solve(problem, training.solver, training.stop, run);
+  model.w = solved.w.coefficients();
+  model.w_is_of_planes = solved.solution.w.empty();
+  model.planes = std::move(solved.solution.planes);
+  model.certificate = solved.certificate;
+  model.ended = solved.solution.ended;
+  model.oracle_calls = solved.solution.oracle_calls;
+  model.iterations = solved.solution.iterations;
+  model.seconds = watch.seconds();
+  return {std::move(model), std::move(solved.solution.curve)};
+}
+
+std::vector<double> scores_of(const StructuredModel& model, const StructuredData& data) {
+  if (model.w.size() != data.oracle().dimensions())
+    throw Error(Fault::data,
+                "the model has " + std::to_string(model.w.size()) + " weights, the task needs " +
+                    std::to_string(data.oracle().dimensions()),
+                "the model is damaged: train it again");
+  return model.w;
+}
+
+std::vector<Structure> predict_structures(const Oracle& oracle, std::span<const double> w,
+                                          const Threads& threads) {
+  std::vector<std::size_t> all(oracle.examples());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return oracle.most_violated(all, w, Ask::best, threads);
+}
+
+VerifiedStructured verify_structured(const StructuredModel& model, const StructuredData& data,
+                                     const Threads& threads) {
+  scores_of(model, data);
+  check_planes(model, data);
+  const Structured problem{data.witness(), model.C, model.rescaling, model.slack};
+  check(problem);
+  VerifiedStructured verified;
+  const Weights own(problem, model.planes);
+  Weights stored(problem.oracle);
+  JointFeatures w;
+  for (std::size_t j = 0; j < model.w.size(); ++j)
+    if (model.w[j] != 0) w.add(j, model.w[j]);
+  stored.add(w, 1);
+  double largest = 0, differs = 0;
+  for (std::size_t j = 0; j < model.w.size(); ++j) {
+    largest = std::max(largest, std::abs(own.coefficients()[j]));
+    differs = std::max(differs, std::abs(own.coefficients()[j] - model.w[j]));
+  }
+  verified.recomputed = (model.w_is_of_planes ? certify(problem, model.planes, threads)
+                                              : certify(problem, model.planes, stored, threads))
+                            .certificate;
+  const StructuredCertificate &now = verified.recomputed, &then = model.certificate;
+  const double size = std::abs(then.primal) + std::abs(then.dual);
+  const auto near = [&](double a, double b) { return std::abs(a - b) <= 1e-9 * size; };
+  if (model.w_is_of_planes && differs > 1e-9 * largest)
+    verified.reason = "the weights are not those of the planes";
+  else if (!near(now.primal, then.primal))
+    verified.reason = "the primal differs";
+  else if (!near(now.dual, then.dual))
+    verified.reason = "the dual differs";
+  else if (now.gap > then.gap + 1e-9 * size)
+    verified.reason = "the gap is larger";
+  else if (now.violation > then.violation + 1e-9 * (1 + then.violation))
+    verified.reason = "margins are violated by more";
+  verified.holds = verified.reason.empty();
+  return verified;
+}
+
+CrossValidatedStructured cross_validate_structured(const StructuredData& data,
+                                                   const StructuredTraining& training,
+                                                   std::size_t folds, const Threads& threads,
+                                                   const Observer& observer) {
+  const Stopwatch watch;
+  const Oracle& oracle = data.oracle();
+  const std::size_t n = oracle.examples();
+  if (folds > n)
+    throw Error(Fault::usage, "there are fewer examples than folds", "ask for fewer folds");
+  check(problem_of(oracle, training));
+  std::vector<std::size_t> order(n);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  Rng rng(training.seed);
+  for (std::size_t k = n; k > 1; --k) std::swap(order[k - 1], order[rng.below(k)]);
+  CrossValidatedStructured result;
+  for (std::size_t fold = 0; fold < folds; ++fold) {
+    std::vector<std::size_t> inside, outside;
+    for (std::size_t k = 0; k < n; ++k) (k % folds == fold ? outside : inside).push_back(order[k]);
+    std::ranges::sort(inside);
+    std::ranges::sort(outside);
+    const OracleSubset part(oracle, inside), rest(oracle, outside);
+    const SolvedStructured solved = solve(problem_of(part, training), training.solver,
+                                          training.stop, {threads, observer, training.seed});
+    if (solved.solution.ended != Ended::converged) result.ended = solved.solution.ended;
+    result.oracle_calls += solved.solution.oracle_calls;
+    const std::vector<Structure> found = predict_structures(rest, solved.w.scores(), threads);
+    // Scores are means over the examples of a fold: together, by how many there are.
+    const StructuredScores scores = data.score(outside, found, solved.w.scores());
+    if (result.scores.empty())
+      for (const auto& [name, value] : scores) result.scores.emplace_back(name, 0);
+    for (std::size_t k = 0; k < scores.size(); ++k)
+      result.scores[k].second +=
+          scores[k].second * static_cast<double>(outside.size()) / static_cast<double>(n);
+    if (result.ended == Ended::cancelled) break;
+  }
+  result.seconds = watch.seconds();
+  return result;
+}
+
+}  // namespace maxmargin
