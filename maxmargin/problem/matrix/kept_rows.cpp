@@ -5,14 +5,13 @@
 #include <vector>
 
 #include "maxmargin/linalg/accumulate.hpp"
+#include "maxmargin/problem/cost_model.hpp"
 #include "maxmargin/problem/matrix/forwarding.hpp"
 #include "maxmargin/problem/matrix/segment_store.hpp"
 
 namespace maxmargin {
 namespace {
 
-// Values that take less are computed about as fast as they are read.
-constexpr double cheap_value = 1.5;  // nanoseconds
 constexpr std::size_t columns_per_task = 4096;
 
 class KeptRows final : public ForwardingQuadratic, StoredRows {
@@ -133,8 +132,8 @@ class KeptRows final : public ForwardingQuadratic, StoredRows {
 }  // namespace
 
 std::shared_ptr<const Quadratic> keep_rows(std::shared_ptr<const Quadratic> K, std::size_t bytes) {
-  const bool pays =
-      K->value_cost() >= cheap_value && K->can().coded == nullptr && K->columns() >= K->size();
+  const bool pays = K->value_cost() >= costs.touch_value && K->can().coded == nullptr &&
+                    K->columns() >= K->size();
   return pays ? std::make_shared<const KeptRows>(std::move(K), bytes) : K;
 }
 

@@ -7,6 +7,7 @@
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/kernel/engine/engine.hpp"
+#include "maxmargin/problem/cost_model.hpp"
 #include "maxmargin/problem/matrix/by_rows.hpp"
 #include "maxmargin/problem/matrix/capabilities.hpp"
 #include "maxmargin/problem/matrix/linear_product.hpp"
@@ -26,9 +27,6 @@ std::size_t task_columns(std::size_t columns, const Threads& threads) {
   const auto tasks = tasks_a_thread * static_cast<std::size_t>(threads.count());
   return threads.count() == 1 ? columns : std::max(least, (columns / tasks + 63) / 64 * 64);
 }
-
-// Cheaper values of a small matrix are computed on both sides of the diagonal.
-constexpr double worth_mirroring = 1;  // nanoseconds
 
 /// Copies what stands below the rows [begin, end) in their columns to the right of them.
 void mirror(std::span<float* const> rows, std::size_t begin, std::size_t end) {
@@ -196,7 +194,7 @@ class KernelQuadratic final : public Quadratic,
     for (std::size_t r = 0; r < which.size(); ++r) left[r] = ids[which[r]];
     // Of all rows what lies below the diagonal is enough, where values cost more than copies.
     const bool is_square = which.size() == points.size() && std::ranges::is_sorted(which) &&
-                           engine().value_cost() > worth_mirroring;
+                           engine().value_cost() > costs.copy_value;
     constexpr std::size_t rows_at_once = 64;
     threads.split(left.size(), rows_at_once, [&](std::size_t begin, std::size_t end) {
       small->block(*packed_->rows, std::span(left).subspan(begin, end - begin), 0,
@@ -484,16 +482,13 @@ void check_precomputed(const Rows& matrix) {
                 "give row i the features K(x_i, x_1) ... K(x_i, x_n)");
 }
 
-// Values cheaper than this are computed again as fast as fresh memory for them is had.
-constexpr double worth_sharing = 6;  // nanoseconds
-
 }  // namespace
 
 std::shared_ptr<const Quadratic> make_shared_quadratic(const Kernel& kernel,
                                                        std::shared_ptr<const Features> rows,
                                                        std::size_t bytes, const Threads& threads) {
   auto packed = std::make_shared<PackedRows>(kernel, std::move(rows), threads);
-  if (packed->engine->value_cost() > worth_sharing)
+  if (packed->engine->value_cost() > costs.allot_value)
     packed->shared = std::make_unique<SegmentStore>(packed->rows->count(), bytes);
   return KernelQuadratic::over_all(std::move(packed));
 }

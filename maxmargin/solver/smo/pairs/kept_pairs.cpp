@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "maxmargin/problem/cost_model.hpp"
 #include "maxmargin/solver/smo/candidate.hpp"
 
 namespace maxmargin {
@@ -11,7 +12,6 @@ namespace {
 constexpr double kept_share = 0.4;
 // Rows are computed so many at once, and one in so many of all.
 constexpr std::size_t least_rows = 64, rows_share = 64;
-constexpr double step_cost = 0.7;  // nanoseconds for each point
 
 }  // namespace
 
@@ -117,7 +117,7 @@ KeptPairs::Result KeptPairs::improve(double target, std::size_t most_steps,
     const InnerResult inner = solve_inner(inner_, aim, most_steps - result.steps);
     result.steps += inner.steps;
     result.decrease += inner.decrease;
-    result.work += step_cost * points * static_cast<double>(inner.steps);
+    result.work += costs.pair_step * points * static_cast<double>(inner.steps);
     if (inner.steps == 0) break;
   }
   for (std::size_t v = 0; v < active_.size(); ++v)

@@ -16,7 +16,6 @@ namespace maxmargin {
 /// wait until those with one violate little in comparison; then the worst get theirs.
 class NearPairs {
  public:
-  static constexpr double step_cost = 1000;  ///< nanoseconds, roughly
   /// Steps between two looks at limits: the points are gathered again each time.
   static constexpr std::size_t at_once = 16384;
 
