@@ -55,7 +55,7 @@ TEST_F(CliSolver, ThreeKindsOfBias) {
   write("d", two_classes(150, 0.1));
   const double free = train({"--bias", "unpenalised"})["dual"];
   const json penalised = train({"--bias", "penalised"});
-  EXPECT_EQ(penalised["solver"], "gauss-seidel");
+  EXPECT_EQ(penalised["solver"], "smo");
   EXPECT_EQ(run({"verify", "m", "d"}).code, 0);
   const json none = train({"--bias", "none", "--solver", "sor", "--relaxation", "1.2"});
   EXPECT_EQ(run({"verify", "m", "d"}).code, 0);

@@ -20,16 +20,28 @@ class DenseQuadratic : public Quadratic {
 
   std::size_t size() const override { return size_; }
   std::span<const double> diagonal() const override { return diagonal_; }
-  Definite definite() const override { return Definite::yes; }
-  std::size_t bytes() const override { return values_.size() * sizeof(double); }
-  double value_cost() const override { return 1; }
-  double value_error(Precision) const override { return 0; }
+  MatrixTraits traits() const override {
+    return {.definite = Definite::yes,
+            .deviation = float_rounding,
+            .fast_error = 0,
+            .exact_error = 0,
+            .value_cost = 1,
+            .bytes = values_.size() * sizeof(double),
+            .columns = size_};
+  }
+  MatrixCapabilities can() const override { return {}; }
 
   void rows(std::span<const Index> which, std::size_t begin, std::size_t count,
             std::span<float* const> out, const Threads&) const override {
     for (std::size_t r = 0; r < which.size(); ++r)
       for (std::size_t c = 0; c < count; ++c)
         out[r][c] = static_cast<float>(at(which[r], begin + c));
+  }
+
+  void exact_block(std::span<const Index> which, std::size_t begin, std::size_t count, double* out,
+                   std::size_t stride) const override {
+    for (std::size_t r = 0; r < which.size(); ++r)
+      for (std::size_t c = 0; c < count; ++c) out[r * stride + c] = at(which[r], begin + c);
   }
 
   void multiply(std::span<const double> x, std::span<double> y, Precision,

@@ -244,8 +244,11 @@ class WrongQuadratic final : public DenseQuadratic {
  public:
   WrongQuadratic(std::size_t size, std::vector<double> values, double fast, double exact)
       : DenseQuadratic(size, std::move(values)), fast_(fast), exact_(exact) {}
-  double value_error(Precision precision) const override {
-    return precision == Precision::fast ? fast_ : exact_;
+  MatrixTraits traits() const override {
+    MatrixTraits own = DenseQuadratic::traits();
+    own.fast_error = fast_;
+    own.exact_error = exact_;
+    return own;
   }
   void multiply(std::span<const double> x, std::span<double> y, Precision precision,
                 const Threads& threads) const override {

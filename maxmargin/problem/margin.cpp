@@ -9,7 +9,6 @@ namespace {
 
 // A hard margin below this share of the data's radius is none.
 constexpr double least_margin = 1e-6;
-constexpr double float_deviation = 5e-8;
 // Of |w|^2, so that |w| has ten digits less than its terms.
 constexpr double no_digits = 1e-20;
 
@@ -38,7 +37,7 @@ bool Sizes::are_unbounded() const {
   return norm < least_margin * least_margin * diagonal * sum * sum;
 }
 
-bool Sizes::are_of_no_margin() const { return norm <= float_deviation * diagonal * squares; }
+bool Sizes::are_of_no_margin() const { return norm <= float_rounding * diagonal * squares; }
 
 bool Sizes::are_of_no_digits() const { return norm <= no_digits * diagonal * squares; }
 

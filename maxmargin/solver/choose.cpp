@@ -147,6 +147,7 @@ class Tree {
                                             : "squared loss, no equality row, small enough");
     if (squared_and_thin()) return take(InteriorPoint{}, "squared loss, few columns");
     if (long_and_thin()) return take(InteriorPoint{}, "many points, few columns");
+    if (!shape_.thin && accepts(Smo{})) return take(Smo{}, "no equality row, full rank");
     if (accepts(GaussSeidel{})) return take(GaussSeidel{}, "no equality row");
     return with_any_rows();
   }

@@ -13,13 +13,20 @@ class Shape : public Quadratic {
       : diagonal_(points, 1.0), columns_(columns), definite_(definite) {}
   std::size_t size() const override { return diagonal_.size(); }
   std::span<const double> diagonal() const override { return diagonal_; }
-  Definite definite() const override { return definite_; }
-  std::size_t bytes() const override { return 0; }
-  double value_cost() const override { return 1; }
-  double value_error(Precision) const override { return 0; }
-  std::size_t columns() const override { return columns_; }
+  MatrixTraits traits() const override {
+    return {.definite = definite_,
+            .deviation = float_rounding,
+            .fast_error = 0,
+            .exact_error = 0,
+            .value_cost = 1,
+            .bytes = 0,
+            .columns = columns_};
+  }
+  MatrixCapabilities can() const override { return {}; }
   void rows(std::span<const Index>, std::size_t, std::size_t, std::span<float* const>,
             const Threads&) const override {}
+  void exact_block(std::span<const Index>, std::size_t, std::size_t, double*,
+                   std::size_t) const override {}
   void multiply(std::span<const double>, std::span<double>, Precision,
                 const Threads&) const override {}
   /// Groups of equal points, as many as there are columns; or every point on its own.
@@ -135,7 +142,7 @@ TEST(ChooseSolver, WithoutARow) {
   EXPECT_EQ(chosen(problem(5000, 10, Rows::none, Cost::squared)), "lagrangian");
   EXPECT_EQ(chosen(problem(2000, 2000, Rows::none, Cost::squared), 1e-8), "lagrangian");
   EXPECT_EQ(chosen(problem(9000, 9000, Rows::none, Cost::squared), 1e-8), "gauss-seidel");
-  EXPECT_EQ(chosen(problem(5000, 5000, Rows::none)), "gauss-seidel");
+  EXPECT_EQ(chosen(problem(5000, 5000, Rows::none)), "smo");
   EXPECT_EQ(chosen(problem(20000, 10, Rows::none)), "interior-point");
   EXPECT_EQ(chosen(problem(20000, 1000, Rows::none)), "gauss-seidel");
   EXPECT_EQ(chosen(problem(5000, 10, Rows::none)), "gauss-seidel");

@@ -1,5 +1,7 @@
 #include "maxmargin/solver/limits.hpp"
 
+#include <algorithm>
+
 namespace maxmargin {
 namespace {
 
@@ -7,17 +9,24 @@ constexpr double seconds_between_reports = 0.1;
 
 }  // namespace
 
+bool Limits::is_due() {
+  asked_ = now();
+  if (asked_ >= seconds_) stopped_ = Ended::time_limit;
+  return !stopped_ && run_.observer && asked_ - last_report_ >= seconds_between_reports;
+}
+
+void Limits::report(Progress& progress) {
+  progress.phase = "train";
+  progress.seconds = asked_;
+  const Control answer = run_.observer(progress);
+  if (answer == Control::finish) stopped_ = Ended::time_limit;
+  if (answer == Control::cancel) stopped_ = Ended::cancelled;
+  const double done = now();
+  last_report_ = done + std::max(0.0, 20 * (done - asked_) - seconds_between_reports);
+}
+
 bool Limits::allow(Progress& progress) {
-  const double seconds = run_.seconds_before + clock_.seconds();
-  if (seconds >= seconds_) stopped_ = Ended::time_limit;
-  if (!stopped_ && run_.observer && seconds - last_report_ >= seconds_between_reports) {
-    last_report_ = seconds;
-    progress.phase = "train";
-    progress.seconds = seconds;
-    const Control answer = run_.observer(progress);
-    if (answer == Control::finish) stopped_ = Ended::time_limit;
-    if (answer == Control::cancel) stopped_ = Ended::cancelled;
-  }
+  if (is_due()) report(progress);
   return !stopped_;
 }
 

@@ -7,6 +7,7 @@
 
 #include "maxmargin/data/rows.hpp"
 #include "maxmargin/kernel/engine/byte_decay.hpp"
+#include "maxmargin/kernel/engine/value_error.hpp"
 #include "maxmargin/kernel/kernels.hpp"
 
 namespace maxmargin {
@@ -95,7 +96,7 @@ class Engine {
   virtual double value_cost() const = 0;
 
   /// The error that a value of block() is expected to have, relative to the largest values.
-  virtual double deviation() const { return 5e-8; }
+  virtual double deviation() const { return float_rounding; }
 
   virtual ValueErrors errors() const = 0;
 

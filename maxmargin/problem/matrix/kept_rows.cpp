@@ -5,22 +5,32 @@
 #include <vector>
 
 #include "maxmargin/linalg/accumulate.hpp"
-#include "maxmargin/problem/matrix/same_quadratic.hpp"
+#include "maxmargin/problem/cost_model.hpp"
+#include "maxmargin/problem/matrix/forwarding.hpp"
 #include "maxmargin/problem/matrix/segment_store.hpp"
 
 namespace maxmargin {
 namespace {
 
-// Values that take less are computed about as fast as they are read.
-constexpr double cheap_value = 1.5;  // nanoseconds
 constexpr std::size_t columns_per_task = 4096;
 
-class KeptRows final : public SameQuadratic {
+class KeptRows final : public ForwardingQuadratic, StoredRows {
  public:
   KeptRows(std::shared_ptr<const Quadratic> K, std::size_t bytes)
-      : SameQuadratic(std::move(K)), store_(std::make_unique<SegmentStore>(size(), bytes)) {}
+      : ForwardingQuadratic(std::move(K)), store_(std::make_unique<SegmentStore>(size(), bytes)) {}
 
-  const float* kept_row(Index row) const override { return store_->find(row, 0, size()); }
+  /// Rows that are kept whole are not truncated as well.
+  MatrixCapabilities can() const override {
+    MatrixCapabilities own = ForwardingQuadratic::can();
+    own.stored = this;
+    own.truncated = nullptr;
+    return own;
+  }
+
+  bool has_room() const override { return store_->room() >= size(); }
+  bool are_truncated() const override { return false; }
+  const float* row(Index point) const override { return store_->find(point, 0, size()); }
+  std::optional<BlockRow> truncated_row(Index) const override { return std::nullopt; }
 
   void keep(std::span<const Index> which, const Threads& threads) const override {
     const std::size_t most = store_->room() / size();
@@ -28,13 +38,13 @@ class KeptRows final : public SameQuadratic {
     std::vector<std::unique_ptr<float[]>> values;
     std::vector<float*> to;
     for (std::size_t k = 0; k < which.size() && missing.size() < most; ++k) {
-      if (kept_row(which[k]) != nullptr) continue;
+      if (row(which[k]) != nullptr) continue;
       missing.push_back(which[k]);
       values.push_back(std::make_unique_for_overwrite<float[]>(size()));
       to.push_back(values.back().get());
     }
     if (missing.empty()) return;
-    same().rows(missing, 0, size(), to, threads);
+    inner().rows(missing, 0, size(), to, threads);
     for (std::size_t k = 0; k < missing.size(); ++k)
       store_->add(missing[k], 0, size(), std::move(values[k]));
   }
@@ -44,7 +54,7 @@ class KeptRows final : public SameQuadratic {
     std::vector<Index> missing;
     std::vector<float*> to;
     for (std::size_t r = 0; r < which.size(); ++r) {
-      if (const float* kept = kept_row(which[r])) {
+      if (const float* kept = row(which[r])) {
         std::copy_n(kept + begin, count, out[r]);
       } else {
         missing.push_back(which[r]);
@@ -52,7 +62,7 @@ class KeptRows final : public SameQuadratic {
       }
     }
     if (missing.empty()) return;
-    same().rows(missing, begin, count, to, threads);
+    inner().rows(missing, begin, count, to, threads);
     if (count < size()) return;
     for (std::size_t k = 0; k < missing.size(); ++k) store_->add(missing[k], 0, count, to[k]);
   }
@@ -62,14 +72,14 @@ class KeptRows final : public SameQuadratic {
     std::vector<Index> missing;
     std::vector<float*> to;
     for (std::size_t r = 0; r < which.size(); ++r) {
-      if (const float* kept = kept_row(points[which[r]])) {
+      if (const float* kept = row(points[which[r]])) {
         for (std::size_t c = 0; c < points.size(); ++c) out[r][c] = kept[points[c]];
       } else {
         missing.push_back(which[r]);
         to.push_back(out[r]);
       }
     }
-    if (!missing.empty()) same().among(points, missing, to, threads);
+    if (!missing.empty()) inner().among(points, missing, to, threads);
   }
 
   void add_product(std::span<const Index> which, std::span<const double> coefficients,
@@ -79,8 +89,8 @@ class KeptRows final : public SameQuadratic {
     std::vector<const float*> kept;
     std::vector<double> of_missing, of_kept;
     for (std::size_t k = 0; k < which.size(); ++k) {
-      if (const float* row = kept_row(which[k])) {
-        kept.push_back(row);
+      if (const float* held = row(which[k])) {
+        kept.push_back(held);
         of_kept.push_back(coefficients[k]);
       } else {
         missing.push_back(which[k]);
@@ -88,12 +98,12 @@ class KeptRows final : public SameQuadratic {
       }
     }
     add(kept, of_kept, y, threads);
-    same().add_product(missing, of_missing, y, threads);
+    inner().add_product(missing, of_missing, y, threads);
   }
 
   void multiply(std::span<const double> x, std::span<double> y, Precision precision,
                 const Threads& threads) const override {
-    if (precision == Precision::exact) return same().multiply(x, y, precision, threads);
+    if (precision == Precision::exact) return inner().multiply(x, y, precision, threads);
     std::vector<Index> which;
     std::vector<double> coefficients;
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -122,8 +132,8 @@ class KeptRows final : public SameQuadratic {
 }  // namespace
 
 std::shared_ptr<const Quadratic> keep_rows(std::shared_ptr<const Quadratic> K, std::size_t bytes) {
-  const bool pays =
-      K->value_cost() >= cheap_value && K->codes() == nullptr && K->columns() >= K->size();
+  const bool pays = K->value_cost() >= costs.touch_value && K->can().coded == nullptr &&
+                    K->columns() >= K->size();
   return pays ? std::make_shared<const KeptRows>(std::move(K), bytes) : K;
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "maxmargin/base/rng.hpp"
+#include "maxmargin/problem/matrix/forwarding.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 
 namespace maxmargin {
@@ -23,42 +24,31 @@ std::shared_ptr<const Quadratic> made(std::size_t features, const Kernel& kernel
 }
 
 /// A matrix that counts the rows it is asked for.
-class Counting final : public Quadratic {
+class Counting final : public ForwardingQuadratic {
  public:
-  explicit Counting(std::shared_ptr<const Quadratic> K) : K_(std::move(K)) {}
-  std::size_t size() const override { return K_->size(); }
-  std::span<const double> diagonal() const override { return K_->diagonal(); }
-  Definite definite() const override { return K_->definite(); }
-  std::size_t bytes() const override { return K_->bytes(); }
-  double value_cost() const override { return 10; }
-  double value_error(Precision precision) const override { return K_->value_error(precision); }
+  using ForwardingQuadratic::ForwardingQuadratic;
+  MatrixTraits traits() const override {
+    MatrixTraits own = inner().traits();
+    own.value_cost = 10;
+    return own;
+  }
   void rows(std::span<const Index> which, std::size_t begin, std::size_t count,
             std::span<float* const> out, const Threads& threads) const override {
     asked += which.size();
-    K_->rows(which, begin, count, out, threads);
+    inner().rows(which, begin, count, out, threads);
   }
   void among(std::span<const Index> some, std::span<const Index> which, std::span<float* const> out,
              const Threads& threads) const override {
     asked += which.size();
-    K_->among(some, which, out, threads);
+    inner().among(some, which, out, threads);
   }
   void add_product(std::span<const Index> which, std::span<const double> coefficients,
                    std::span<double> y, const Threads& threads) const override {
     asked += which.size();
-    K_->add_product(which, coefficients, y, threads);
-  }
-  void multiply(std::span<const double> x, std::span<double> y, Precision precision,
-                const Threads& threads) const override {
-    K_->multiply(x, y, precision, threads);
-  }
-  std::shared_ptr<const Quadratic> restrict_to(std::span<const Index> some) const override {
-    return K_->restrict_to(some);
+    inner().add_product(which, coefficients, y, threads);
   }
 
   mutable std::size_t asked = 0;
-
- private:
-  std::shared_ptr<const Quadratic> K_;
 };
 
 /// Rows, blocks and products of `one` are those of `other`.

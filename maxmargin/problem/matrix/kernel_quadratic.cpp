@@ -7,6 +7,9 @@
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/kernel/engine/engine.hpp"
+#include "maxmargin/problem/cost_model.hpp"
+#include "maxmargin/problem/matrix/by_rows.hpp"
+#include "maxmargin/problem/matrix/capabilities.hpp"
 #include "maxmargin/problem/matrix/linear_product.hpp"
 #include "maxmargin/problem/matrix/low_rank.hpp"
 #include "maxmargin/problem/matrix/segment_store.hpp"
@@ -24,9 +27,6 @@ std::size_t task_columns(std::size_t columns, const Threads& threads) {
   const auto tasks = tasks_a_thread * static_cast<std::size_t>(threads.count());
   return threads.count() == 1 ? columns : std::max(least, (columns / tasks + 63) / 64 * 64);
 }
-
-// Cheaper values of a small matrix are computed on both sides of the diagonal.
-constexpr double worth_mirroring = 1;  // nanoseconds
 
 /// Copies what stands below the rows [begin, end) in their columns to the right of them.
 void mirror(std::span<float* const> rows, std::size_t begin, std::size_t end) {
@@ -105,7 +105,11 @@ struct Stretch {
   std::size_t row, point, count;
 };
 
-class KernelQuadratic final : public Quadratic {
+class KernelQuadratic final : public Quadratic,
+                              PartialProducts,
+                              CodedRows,
+                              TruncatedRows,
+                              Factored {
  public:
   KernelQuadratic(std::shared_ptr<const PackedRows> packed, std::vector<Stretch> stretches)
       : packed_(std::move(packed)), stretches_(std::move(stretches)) {
@@ -124,17 +128,23 @@ class KernelQuadratic final : public Quadratic {
 
   std::size_t size() const override { return rows_.size(); }
   std::span<const double> diagonal() const override { return diagonal_; }
-  Definite definite() const override { return maxmargin::definite(packed_->kernel); }
-  std::size_t bytes() const override {
-    return size() == packed_->rows->count() ? packed_->own_bytes : 0;
-  }
-  double value_cost() const override { return engine().value_cost(); }
-  double deviation() const override { return engine().deviation(); }
-  double value_error(Precision precision) const override {
+  MatrixTraits traits() const override {
     const ValueErrors errors = engine().errors();
-    const bool in_double =
-        precision == Precision::exact || std::holds_alternative<Linear>(packed_->kernel);
-    return in_double ? errors.in_double : errors.in_float;
+    return {.definite = maxmargin::definite(packed_->kernel),
+            .deviation = engine().deviation(),
+            .fast_error = is_linear() ? errors.in_double : errors.in_float,
+            .exact_error = errors.in_double,
+            .value_cost = engine().value_cost(),
+            .bytes = size() == packed_->rows->count() ? packed_->own_bytes : 0,
+            .columns = is_linear() ? packed_->rows->columns() : size()};
+  }
+  MatrixCapabilities can() const override {
+    MatrixCapabilities own;
+    own.partial = this;
+    if (engine().codes() != nullptr) own.coded = this;
+    if (engine().near_share() < 1) own.truncated = this;
+    if (is_linear()) own.factored = this;
+    return own;
   }
 
   void rows(std::span<const Index> which, std::size_t begin, std::size_t count,
@@ -150,7 +160,8 @@ class KernelQuadratic final : public Quadratic {
                   });
   }
 
-  const ByteDecay* codes() const override { return engine().codes(); }
+  const ByteDecay& decay() const override { return *engine().codes(); }
+  double shift() const override { return 0; }
   void code_rows(std::span<const Index> which, std::size_t begin, std::size_t count,
                  std::span<std::uint8_t* const> out, const Threads& threads) const override {
     const std::vector<Index> ids = rows_of(which);
@@ -165,7 +176,7 @@ class KernelQuadratic final : public Quadratic {
   void block(std::span<const Index> which, std::span<const Index> columns,
              std::span<float* const> out, const Threads& threads) const override {
     const std::unique_ptr<Engine> small = engine().for_block(*packed_->rows, rows_of(columns));
-    if (small == nullptr) return Quadratic::block(which, columns, out, threads);
+    if (small == nullptr) return block_by_rows(*this, which, columns, out, threads);
     const std::vector<Index> left = rows_of(which);
     constexpr std::size_t rows_at_once = 64;
     threads.split(left.size(), rows_at_once, [&](std::size_t begin, std::size_t end) {
@@ -178,12 +189,12 @@ class KernelQuadratic final : public Quadratic {
              std::span<float* const> out, const Threads& threads) const override {
     const std::vector<Index> ids = rows_of(points);
     const std::unique_ptr<Engine> small = engine().for_block(*packed_->rows, ids);
-    if (small == nullptr) return Quadratic::among(points, which, out, threads);
+    if (small == nullptr) return among_by_rows(*this, points, which, out, threads);
     std::vector<Index> left(which.size());
     for (std::size_t r = 0; r < which.size(); ++r) left[r] = ids[which[r]];
     // Of all rows what lies below the diagonal is enough, where values cost more than copies.
     const bool is_square = which.size() == points.size() && std::ranges::is_sorted(which) &&
-                           engine().value_cost() > worth_mirroring;
+                           engine().value_cost() > costs.copy_value;
     constexpr std::size_t rows_at_once = 64;
     threads.split(left.size(), rows_at_once, [&](std::size_t begin, std::size_t end) {
       small->block(*packed_->rows, std::span(left).subspan(begin, end - begin), 0,
@@ -227,8 +238,7 @@ class KernelQuadratic final : public Quadratic {
 
   void multiply(std::span<const double> x, std::span<double> y, Precision precision,
                 const Threads& threads) const override {
-    if (std::holds_alternative<Linear>(packed_->kernel))
-      return linear_product(*packed_->rows, rows_, x, y, threads);
+    if (is_linear()) return linear_product(*packed_->rows, rows_, x, y, threads);
     const std::vector<Index> which = nonzeros(x);
     std::fill(y.begin(), y.end(), 0.0);
     if (precision == Precision::fast && halves_pay(which.size()))
@@ -245,12 +255,8 @@ class KernelQuadratic final : public Quadratic {
     });
   }
 
-  std::size_t columns() const override {
-    return std::holds_alternative<Linear>(packed_->kernel) ? packed_->rows->columns() : size();
-  }
   std::shared_ptr<const LowRank> low_rank(std::size_t most_columns) const override {
-    if (!std::holds_alternative<Linear>(packed_->kernel) || columns() > most_columns)
-      return nullptr;
+    if (columns() > most_columns) return nullptr;
     auto Z = std::make_shared<LowRank>(size(), columns());
     const Rows view = packed_->rows->view();
     for (std::size_t i = 0; i < size(); ++i)
@@ -274,6 +280,7 @@ class KernelQuadratic final : public Quadratic {
 
  private:
   const Engine& engine() const { return *packed_->engine; }
+  bool is_linear() const { return std::holds_alternative<Linear>(packed_->kernel); }
 
   /// Whether each value of the symmetric matrix once is less work than the rows of so many points.
   bool halves_pay(std::size_t points) const {
@@ -399,10 +406,16 @@ class PrecomputedQuadratic final : public Quadratic {
 
   std::size_t size() const override { return points_.size(); }
   std::span<const double> diagonal() const override { return diagonal_; }
-  Definite definite() const override { return definite_; }
-  std::size_t bytes() const override { return 0; }
-  double value_cost() const override { return 1; }
-  double value_error(Precision) const override { return 0; }  // the numbers are the kernel
+  MatrixTraits traits() const override {
+    return {.definite = definite_,
+            .deviation = float_rounding,
+            .fast_error = 0,  // the numbers are the kernel
+            .exact_error = 0,
+            .value_cost = 1,
+            .bytes = 0,
+            .columns = size()};
+  }
+  MatrixCapabilities can() const override { return {}; }
 
   void rows(std::span<const Index> which, std::size_t begin, std::size_t count,
             std::span<float* const> out, const Threads& threads) const override {
@@ -469,16 +482,13 @@ void check_precomputed(const Rows& matrix) {
                 "give row i the features K(x_i, x_1) ... K(x_i, x_n)");
 }
 
-// Values cheaper than this are computed again as fast as fresh memory for them is had.
-constexpr double worth_sharing = 6;  // nanoseconds
-
 }  // namespace
 
 std::shared_ptr<const Quadratic> make_shared_quadratic(const Kernel& kernel,
                                                        std::shared_ptr<const Features> rows,
                                                        std::size_t bytes, const Threads& threads) {
   auto packed = std::make_shared<PackedRows>(kernel, std::move(rows), threads);
-  if (packed->engine->value_cost() > worth_sharing)
+  if (packed->engine->value_cost() > costs.allot_value)
     packed->shared = std::make_unique<SegmentStore>(packed->rows->count(), bytes);
   return KernelQuadratic::over_all(std::move(packed));
 }

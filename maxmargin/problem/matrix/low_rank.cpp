@@ -6,6 +6,7 @@
 #include "maxmargin/linalg/blas.hpp"
 #include "maxmargin/linalg/enclosed.hpp"
 #include "maxmargin/linalg/serial_blas.hpp"
+#include "maxmargin/problem/matrix/capabilities.hpp"
 
 namespace maxmargin {
 namespace {
@@ -20,7 +21,7 @@ constexpr std::size_t rows_at_once = 128;
 // Edge of the pieces of a large Gram matrix that threads share.
 constexpr std::size_t piece = 256;
 
-class LowRankQuadratic final : public Quadratic {
+class LowRankQuadratic final : public Quadratic, Factored {
  public:
   explicit LowRankQuadratic(std::shared_ptr<const LowRank> Z) : Z_(std::move(Z)) {
     diagonal_.resize(Z_->points());
@@ -30,13 +31,21 @@ class LowRankQuadratic final : public Quadratic {
 
   std::size_t size() const override { return Z_->points(); }
   std::span<const double> diagonal() const override { return diagonal_; }
-  Definite definite() const override { return Definite::yes; }
-  std::size_t bytes() const override { return Z_->bytes(); }
-  double value_cost() const override { return 0.1 * static_cast<double>(Z_->rank()); }
-  double value_error(Precision) const override {
-    return (static_cast<double>(Z_->rank()) + 4) * unit_roundoff;
+  MatrixTraits traits() const override {
+    const double error = (static_cast<double>(Z_->rank()) + 4) * unit_roundoff;
+    return {.definite = Definite::yes,
+            .deviation = float_rounding,
+            .fast_error = error,
+            .exact_error = error,
+            .value_cost = 0.1 * static_cast<double>(Z_->rank()),
+            .bytes = Z_->bytes(),
+            .columns = Z_->rank()};
   }
-  std::size_t columns() const override { return Z_->rank(); }
+  MatrixCapabilities can() const override {
+    MatrixCapabilities own;
+    own.factored = this;
+    return own;
+  }
   std::shared_ptr<const LowRank> low_rank(std::size_t most_columns) const override {
     return Z_->rank() <= most_columns ? Z_ : nullptr;
   }

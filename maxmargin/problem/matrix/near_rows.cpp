@@ -9,7 +9,7 @@
 #include "maxmargin/base/buffer.hpp"
 #include "maxmargin/kernel/engine/locality.hpp"
 #include "maxmargin/linalg/accumulate.hpp"
-#include "maxmargin/problem/matrix/same_quadratic.hpp"
+#include "maxmargin/problem/matrix/forwarding.hpp"
 
 namespace maxmargin {
 namespace {
@@ -67,22 +67,30 @@ struct Members {
   }
 };
 
-class NearRows final : public SameQuadratic {
+class NearRows final : public ForwardingQuadratic, StoredRows {
  public:
   NearRows(std::shared_ptr<const Quadratic> K, std::size_t bytes)
-      : SameQuadratic(std::move(K)), bytes_(bytes), slot_(size(), none) {
+      : ForwardingQuadratic(std::move(K)), bytes_(bytes), slot_(size(), none) {
     // Values below this, however many, change a product with x by no more than this share of
     // deviation * largest value * |x|.
+    shift_ = inner().can().truncated->shift();
     const auto largest = std::ranges::max(diagonal());
     const double share = left_out * deviation() / std::sqrt(static_cast<double>(size()));
     least_ = static_cast<float>(std::max(share * largest, negligible_value));
   }
 
-  bool keeps_rows() const override { return room() >= rows_per_task; }
+  MatrixCapabilities can() const override {
+    MatrixCapabilities own = ForwardingQuadratic::can();
+    own.stored = this;
+    return own;
+  }
 
-  std::optional<BlockRow> near_row(Index point) const override {
+  bool has_room() const override { return room() >= rows_per_task; }
+  bool are_truncated() const override { return true; }
+  const float* row(Index) const override { return nullptr; }
+  std::optional<BlockRow> truncated_row(Index point) const override {
     if (slot_[point] == none) return std::nullopt;
-    return row(slot_[point]);
+    return values(slot_[point]);
   }
 
   void keep(std::span<const Index> which, const Threads& threads) const override {
@@ -101,7 +109,7 @@ class NearRows final : public SameQuadratic {
   void among(std::span<const Index> points, std::span<const Index> which,
              std::span<float* const> out, const Threads& threads) const override {
     if (!std::is_sorted(points.begin(), points.end()))
-      return same().among(points, which, out, threads);
+      return inner().among(points, which, out, threads);
     std::vector<Index> asked;
     for (const Index r : which) asked.push_back(points[r]);
     keep(asked, threads);
@@ -115,15 +123,18 @@ class NearRows final : public SameQuadratic {
         missing.push_back(which[r]);
         of_missing.push_back(out[r]);
       }
-    if (!missing.empty()) same().among(points, missing, of_missing, threads);
+    if (!missing.empty()) inner().among(points, missing, of_missing, threads);
     const Members members(points, size());
     threads.split(slots.size(), rows_per_task, [&](std::size_t begin, std::size_t end) {
       std::vector<BlockRow> rows;
       for (std::size_t r = begin; r < end; ++r) {
         std::fill_n(of_kept[r], points.size(), 0.0f);
-        rows.push_back(row(slots[r]));
+        rows.push_back(values(slots[r]));
       }
       pick_of_blocks(rows, members.bits.data(), members.first.data(), of_kept.data() + begin);
+      if (shift_ == 0) return;
+      for (std::size_t r = begin; r < end; ++r)
+        for (std::size_t c = 0; c < points.size(); ++c) of_kept[r][c] += static_cast<float>(shift_);
     });
   }
 
@@ -147,10 +158,14 @@ class NearRows final : public SameQuadratic {
     const std::size_t blocks = (columns + block_columns - 1) / block_columns;
     threads.split(size() / block_columns + 1, blocks, [&](std::size_t begin, std::size_t end) {
       std::vector<BlockRow> rows;
-      for (const std::uint32_t slot : slots) rows.push_back(part(row(slot), begin, end));
+      for (const std::uint32_t slot : slots) rows.push_back(part(values(slot), begin, end));
       add_scaled_blocks(rows, of_kept, size(), y.data());
     });
-    same().add_product(missing, of_missing, y, threads);
+    if (shift_ != 0) {
+      const double sum = shift_ * std::accumulate(of_kept.begin(), of_kept.end(), 0.0);
+      for (double& value : y) value += sum;
+    }
+    inner().add_product(missing, of_missing, y, threads);
   }
 
  private:
@@ -160,14 +175,14 @@ class NearRows final : public SameQuadratic {
 
   /// Rows there is room for: by the size of those that are there, at first by a guess.
   std::size_t room() const {
-    const double guess = 2 * same().near_share() * static_cast<double>(size() * sizeof(float));
+    const double guess = 2 * near_share() * static_cast<double>(size() * sizeof(float));
     const std::size_t kept = first_.size() - 1;
     const double row = kept == 0 ? guess : static_cast<double>(used()) / static_cast<double>(kept);
     return used() >= bytes_ ? 0
                             : static_cast<std::size_t>(static_cast<double>(bytes_ - used()) / row);
   }
 
-  BlockRow row(std::size_t slot) const {
+  BlockRow values(std::size_t slot) const {
     return {{blocks_.data() + first_[slot], first_[slot + 1] - first_[slot]},
             values_.data() + block_columns * first_[slot]};
   }
@@ -184,10 +199,10 @@ class NearRows final : public SameQuadratic {
     pieces_.resize(std::max(pieces_.size(), which.size()));
     threads.split(which.size(), rows_per_task, [&](std::size_t begin, std::size_t end) {
       for (std::size_t r = begin; r < end; ++r) pieces_[r].clear();
-      same().near_values(which.subspan(begin, end - begin), 0, size(), static_cast<double>(least_),
-                         [&](std::size_t r, std::size_t column, std::span<const float> values) {
-                           pieces_[begin + r].add(column, values, least_);
-                         });
+      near_values(which.subspan(begin, end - begin), 0, size(), static_cast<double>(least_),
+                  [&](std::size_t r, std::size_t column, std::span<const float> fresh) {
+                    pieces_[begin + r].add(column, fresh, least_);
+                  });
     });
     const std::size_t slots = first_.size() - 1;
     for (std::size_t r = 0; r < which.size(); ++r) {
@@ -215,6 +230,7 @@ class NearRows final : public SameQuadratic {
   }
 
   std::size_t bytes_;
+  double shift_;                               ///< of all values beside those that count
   float least_;                                ///< value that is kept for itself
   mutable std::vector<std::uint32_t> slot_;    ///< of each point's row
   mutable std::vector<std::size_t> first_{0};  ///< block of each slot
@@ -227,7 +243,7 @@ class NearRows final : public SameQuadratic {
 
 std::shared_ptr<const Quadratic> keep_near_rows(std::shared_ptr<const Quadratic> K,
                                                 std::size_t bytes) {
-  if (K->near_share() > most_near) return K;
+  if (near_share(*K) > most_near || K->can().stored != nullptr) return K;
   return std::make_shared<const NearRows>(std::move(K), bytes);
 }
 

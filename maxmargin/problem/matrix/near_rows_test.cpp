@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "maxmargin/base/rng.hpp"
+#include "maxmargin/problem/matrix/capabilities.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 
 namespace maxmargin {
@@ -83,7 +84,7 @@ void expect_same(const Quadratic& near, const Quadratic& plain, const Threads& t
 
 TEST(NearRows, ValuesAreThoseOfTheMatrixWhateverTheRoom) {
   const auto K = made();
-  ASSERT_LT(K->near_share(), 0.1);
+  ASSERT_LT(near_share(*K), 0.1);
   const Threads threads(2);
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{60'000}, ample})
     expect_same(*keep_near_rows(K, bytes), *K, threads);
@@ -112,22 +113,24 @@ TEST(NearRows, HasTheSameBitsWithAnyNumberOfThreads) {
 TEST(NearRows, KeepsRowsAsLongAsThereIsRoom) {
   const auto K = made();
   const Threads alone(1);
-  EXPECT_FALSE(K->keeps_rows());
+  EXPECT_FALSE(stores_truncated_rows(*K));
   const auto little = keep_near_rows(K, 100'000), much = keep_near_rows(K, ample);
-  EXPECT_TRUE(little->keeps_rows());
+  EXPECT_TRUE(stores_truncated_rows(*little));
   for (const auto& near : {little, much}) product(*near, every(1, points), alone);
-  EXPECT_FALSE(little->keeps_rows());
-  EXPECT_TRUE(much->keeps_rows());
+  EXPECT_FALSE(stores_truncated_rows(*little));
+  EXPECT_TRUE(stores_truncated_rows(*much));
 }
 
 TEST(NearRows, ARowThatIsKeptHasTheValuesThatCount) {
   const auto K = made();
   const Threads alone(1);
   const auto near = keep_near_rows(K, ample);
-  EXPECT_FALSE(near->near_row(700));
-  near->keep(every(7, points), alone);
-  EXPECT_FALSE(near->near_row(701));
-  const auto row = near->near_row(700);
+  const StoredRows* stored = near->can().stored;
+  ASSERT_NE(stored, nullptr);
+  EXPECT_FALSE(stored->truncated_row(700));
+  stored->keep(every(7, points), alone);
+  EXPECT_FALSE(stored->truncated_row(701));
+  const auto row = stored->truncated_row(700);
   ASSERT_TRUE(row);
   EXPECT_LT(row->blocks.size() * block_columns, points / 4);
   std::vector<float> wanted(points), found(points, 0.0f);

@@ -1,6 +1,7 @@
 #include "maxmargin/problem/matrix/row_cache.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "maxmargin/linalg/accumulate.hpp"
@@ -11,7 +12,7 @@ namespace {
 constexpr std::size_t columns_per_task = 4096;
 
 std::size_t row_bytes(const Quadratic& K) {
-  const std::size_t cell = K.codes() != nullptr ? 1 : sizeof(float);
+  const std::size_t cell = K.can().coded != nullptr ? 1 : sizeof(float);
   constexpr std::size_t unit = RowCache::row_unit * sizeof(float);
   return (K.size() * cell + unit - 1) / unit * unit;
 }
@@ -28,6 +29,8 @@ void cut(const std::byte* from, std::span<const Index> columns, std::byte* to) {
 
 RowCache::RowCache(std::shared_ptr<const Quadratic> K, std::size_t bytes, std::size_t least_rows)
     : K_(std::move(K)),
+      coded_(K_->can().coded),
+      stored_(K_->can().stored),
       bytes_(bytes),
       least_rows_(least_rows),
       length_(row_bytes(*K_)),
@@ -47,7 +50,7 @@ void RowCache::add(std::span<const Index> points, std::span<const double> coeffi
   std::vector<double> held_coefficients, passing_coefficients;
   for (std::size_t k = 0; k < points.size(); ++k)
     if (wishes.keep[k] && !holds(points[k])) missing.push_back(points[k]);
-  K_->keep(missing, threads);
+  if (stored_ != nullptr) stored_->keep(missing, threads);
   missing.clear();
   for (std::size_t k = 0; k < points.size(); ++k) {
     const Index point = points[k];
@@ -66,12 +69,16 @@ void RowCache::add(std::span<const Index> points, std::span<const double> coeffi
     make_room(missing.size(), wishes.precious);
     compute(missing, threads);
   }
-  if (const ByteDecay* codes = K_->codes())
+  if (coded_ != nullptr) {
     add_held<std::uint8_t>(held, held_coefficients, f, threads,
-                           [&](auto... all) { codes->add_scaled_rows(all...); });
-  else
+                           [&](auto... all) { coded_->decay().add_scaled_rows(all...); });
+    const double sum = std::accumulate(held_coefficients.begin(), held_coefficients.end(), 0.0);
+    if (coded_->shift() != 0)
+      for (double& value : f) value += coded_->shift() * sum;
+  } else {
     add_held<float>(held, held_coefficients, f, threads,
                     [](auto... all) { add_scaled_rows(all...); });
+  }
   K_->add_product(passing, passing_coefficients, f, threads);
   computed_ += passing.size();
   for (std::size_t k = 0; k < points.size(); ++k)
@@ -92,9 +99,12 @@ void RowCache::add_held(std::span<const Index> points, std::span<const double> c
 }
 
 void RowCache::pick(Index point, std::span<const Index> columns, float* out) const {
-  if (const ByteDecay* codes = K_->codes()) {
+  if (coded_ != nullptr) {
+    const ByteDecay& decay = coded_->decay();
+    const auto shift = static_cast<float>(coded_->shift());
     const auto* cells = reinterpret_cast<const std::uint8_t*>(row(point));
-    for (std::size_t i = 0; i < columns.size(); ++i) out[i] = codes->value(cells[columns[i]]);
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      out[i] = decay.value(cells[columns[i]]) + shift;
   } else {
     const auto* cells = reinterpret_cast<const float*>(row(point));
     for (std::size_t i = 0; i < columns.size(); ++i) out[i] = cells[columns[i]];
@@ -141,11 +151,11 @@ void RowCache::compute(std::span<const Index> points, const Threads& threads) {
     for (std::size_t k = 0; k < out.size(); ++k) rows[k] = reinterpret_cast<Cell*>(out[k]);
     return rows;
   };
-  if (K_->codes() != nullptr)
-    K_->code_rows(points, 0, K_->size(), rows_as(static_cast<std::uint8_t*>(nullptr)), threads);
+  if (coded_ != nullptr)
+    coded_->code_rows(points, 0, K_->size(), rows_as(static_cast<std::uint8_t*>(nullptr)), threads);
   else
     K_->rows(points, 0, K_->size(), rows_as(static_cast<float*>(nullptr)), threads);
-  const std::size_t cell = K_->codes() != nullptr ? 1 : sizeof(float);
+  const std::size_t cell = coded_ != nullptr ? 1 : sizeof(float);
   for (std::byte* row : out) std::fill(row + K_->size() * cell, row + length_, std::byte{0});
   computed_ += points.size();
 }
@@ -168,11 +178,12 @@ void RowCache::restrict_to(std::shared_ptr<const Quadratic> K, std::span<const I
   for (std::size_t i = 0; i < points.size(); ++i)
     if (slot_of_[points[i]] != none) kept.emplace_back(slot_of_[points[i]], static_cast<Index>(i));
   std::sort(kept.begin(), kept.end());
+  const bool is_coded = K->can().coded != nullptr;
   // First every row within its own slot, side by side; then all move to the front.
   threads.split(kept.size(), 16, [&](std::size_t begin, std::size_t end) {
     for (std::size_t k = begin; k < end; ++k) {
       std::byte* row = slot(kept[k].first);
-      if (K->codes() != nullptr)
+      if (is_coded)
         cut<std::uint8_t>(row, points, row);
       else
         cut<float>(row, points, row);
@@ -188,6 +199,8 @@ void RowCache::restrict_to(std::shared_ptr<const Quadratic> K, std::span<const I
     new_used_at.push_back(used_at_[from]);
   }
   K_ = std::move(K);
+  coded_ = K_->can().coded;
+  stored_ = K_->can().stored;
   length_ = new_length;
   capacity_ = room();
   arena_.resize_for_overwrite(std::max(capacity_, new_point_of.size()) * length_);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "maxmargin/base/buffer.hpp"
-#include "maxmargin/problem/matrix/quadratic.hpp"
+#include "maxmargin/problem/matrix/capabilities.hpp"
 
 namespace maxmargin {
 
@@ -31,9 +31,7 @@ class RowCache {
   void add(std::span<const Index> points, std::span<const double> coefficients,
            const Wishes& wishes, std::span<double> f, const Threads& threads);
 
-  bool holds(Index point) const {
-    return slot_of_[point] != none || K_->kept_row(point) != nullptr;
-  }
+  bool holds(Index point) const { return slot_of_[point] != none || stored_row(point) != nullptr; }
   /// out[i] = K(point, columns[i]) from a row that is held.
   void pick(Index point, std::span<const Index> columns, float* out) const;
 
@@ -43,7 +41,7 @@ class RowCache {
   /// A row that is held here as floats, or null; behind its values zeros up to a multiple of
   /// row_unit.
   const float* floats(Index point) const {
-    if (K_->codes() != nullptr || slot_of_[point] == none) return nullptr;
+    if (coded_ != nullptr || slot_of_[point] == none) return nullptr;
     return reinterpret_cast<const float*>(slot(slot_of_[point]));
   }
   static constexpr std::size_t row_unit = 32;  ///< floats
@@ -71,7 +69,11 @@ class RowCache {
   /// Of a row that is held.
   const std::byte* row(Index point) const {
     if (slot_of_[point] != none) return slot(slot_of_[point]);
-    return reinterpret_cast<const std::byte*>(K_->kept_row(point));
+    return reinterpret_cast<const std::byte*>(stored_row(point));
+  }
+  /// That the matrix itself keeps, or null.
+  const float* stored_row(Index point) const {
+    return stored_ != nullptr ? stored_->row(point) : nullptr;
   }
   void make_room(std::size_t missing, const std::vector<bool>& precious);
   void compute(std::span<const Index> points, const Threads& threads);
@@ -80,6 +82,8 @@ class RowCache {
                 std::span<double> f, const Threads& threads, Adding&& adding);
 
   std::shared_ptr<const Quadratic> K_;
+  const CodedRows* coded_;    ///< of K, may be null
+  const StoredRows* stored_;  ///< of K, may be null
   std::size_t bytes_;
   std::size_t least_rows_;
   std::size_t length_;  ///< bytes a row takes, a multiple of row_unit floats

@@ -91,7 +91,7 @@ TEST(RowCache, RowsAreRightWhateverWasEvictedGivenBackOrCut) {
 
 TEST(RowCache, KeepsDistancesOfBinaryRowsAsBytes) {
   const auto K = made_binary(120);
-  ASSERT_NE(K->codes(), nullptr);
+  ASSERT_NE(K->can().coded, nullptr);
   compare_with_plain_rows(K, 128);
 }
 

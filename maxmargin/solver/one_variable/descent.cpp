@@ -5,16 +5,15 @@
 #include <limits>
 #include <utility>
 
+#include "maxmargin/problem/cost_model.hpp"
+#include "maxmargin/problem/sub_problem.hpp"
 #include "maxmargin/solver/one_variable/free_steps.hpp"
-#include "maxmargin/solver/smo/scan.hpp"
+#include "maxmargin/solver/scan.hpp"
 
 namespace maxmargin {
 namespace {
 
 constexpr std::size_t variables_per_task = 8192;
-// Nanoseconds: picking values out of many long rows, touching fresh memory for a value.
-constexpr double gathering_cost = 3;
-constexpr double cheap_value = 1.5;
 // In a working set: so many single steps of each variable, then so many steps of all free ones.
 constexpr std::size_t steps_between_newton = 4;
 constexpr int newton_steps_in_set = 16;
@@ -140,14 +139,13 @@ std::vector<Index> Descent::choose_set() {
 
 /// K between the points of a set of variables, from rows that the cache has, the others computed.
 void Descent::fill_kernel(const std::vector<Index>& set, SetProblem& problem) const {
-  std::vector<Index> points, missing;  // in increasing order, without repetition
-  for (const Index v : set) points.push_back(qp_.row[v]);
-  std::sort(points.begin(), points.end());
-  points.erase(std::unique(points.begin(), points.end()), points.end());
+  const std::vector<Index> points = points_of(qp_.row, set);
+  const std::vector<Index> place = positions_of(qp_.row, set, points);
+  std::vector<Index> missing;
   const std::size_t width = points.size();
   std::vector<float> between(width * width);
   std::vector<float*> out;
-  const bool cheap = qp_.K->value_cost() < gathering_cost;
+  const bool cheap = qp_.K->value_cost() < costs.pick_value;
   for (std::size_t p = 0; p < width; ++p) {
     float* row = between.data() + p * width;
     if (!cheap && shared_.cache.holds(points[p])) {
@@ -159,10 +157,6 @@ void Descent::fill_kernel(const std::vector<Index>& set, SetProblem& problem) co
   }
   if (!missing.empty()) qp_.K->among(points, missing, out, shared_.threads);
 
-  std::vector<std::size_t> place(set.size());  // several variables may share a point
-  for (std::size_t k = 0; k < set.size(); ++k)
-    place[k] = static_cast<std::size_t>(
-        std::lower_bound(points.begin(), points.end(), qp_.row[set[k]]) - points.begin());
   for (std::size_t k = 0; k < set.size(); ++k)
     for (std::size_t i = 0; i < set.size(); ++i)
       problem.M[k * problem.stride + i] = between[place[k] * width + place[i]];
@@ -325,7 +319,7 @@ RowCache::Wishes Descent::wishes(const std::vector<Index>& set,
   for (const Index v : set)
     if (is_free(v)) free.push_back(qp_.row[v]);
   std::sort(free.begin(), free.end());
-  const bool cheap = qp_.K->value_cost() < cheap_value;
+  const bool cheap = qp_.K->value_cost() < costs.touch_value;
   RowCache::Wishes wishes;
   wishes.keep.resize(changed.size());
   std::size_t kept = 0;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "maxmargin/linalg/symmetric.hpp"
+#include "maxmargin/problem/sub_problem.hpp"
 
 namespace maxmargin {
 namespace {
@@ -13,9 +14,6 @@ namespace {
 // Added to the diagonal, relative to its largest entry: the rounding of float kernel values may
 // take that much from it, and variables that share a point have no more.
 constexpr double ridge = 2e-7;
-// Nanoseconds, for the cube and the square of the number of variables.
-constexpr double factoring_cost = 0.05;
-constexpr double assembling_cost = 5;
 
 class FreeSteps {
  public:
@@ -63,10 +61,8 @@ class FreeSteps {
   /// Q between the free variables, but for the curvatures; several of them may share a point.
   void fill_kernel() {
     const std::size_t size = free_.size();
-    std::vector<Index> points;
-    for (const Index v : free_) points.push_back(qp_.row[v]);
-    std::sort(points.begin(), points.end());
-    points.erase(std::unique(points.begin(), points.end()), points.end());
+    const std::vector<Index> points = points_of(qp_.row, free_);
+    const std::vector<Index> place = positions_of(qp_.row, free_, points);
     const std::size_t width = points.size();
     std::vector<float> between(width * width);
     std::vector<float*> out(width);
@@ -74,10 +70,6 @@ class FreeSteps {
     std::iota(all.begin(), all.end(), Index{0});
     for (std::size_t p = 0; p < width; ++p) out[p] = between.data() + p * width;
     qp_.K->among(points, all, out, threads_);
-    std::vector<std::size_t> place(size);
-    for (std::size_t k = 0; k < size; ++k)
-      place[k] = static_cast<std::size_t>(
-          std::lower_bound(points.begin(), points.end(), qp_.row[free_[k]]) - points.begin());
     Q_.resize(size * size);
     for (std::size_t i = 0; i < size; ++i)
       for (std::size_t j = 0; j < size; ++j)
@@ -189,11 +181,6 @@ FreePlace newton_steps(const DualQp& qp, std::span<const double> penalty,
   for (int k = 0; k < most_steps; ++k)
     if (!steps.step()) break;
   return std::move(steps).place();
-}
-
-double newton_steps_cost(std::size_t free) {
-  const double size = static_cast<double>(free);
-  return factoring_cost * size * size * size + assembling_cost * size * size;
 }
 
 }  // namespace maxmargin

@@ -23,7 +23,4 @@ FreePlace newton_steps(const DualQp& qp, std::span<const double> penalty,
                        std::span<const Index> free, FreePlace start, int most_steps,
                        const Threads& threads);
 
-/// The nanoseconds that one of these steps takes, roughly.
-double newton_steps_cost(std::size_t free);
-
 }  // namespace maxmargin

@@ -5,6 +5,7 @@
 #include <deque>
 #include <utility>
 
+#include "maxmargin/problem/cost_model.hpp"
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/problem/feasible.hpp"
 #include "maxmargin/problem/margin.hpp"
@@ -41,11 +42,10 @@ constexpr double settled_share = 0.05;
 // So many working sets are waited for that in sum: with a singular Q it might be for ever.
 constexpr int most_waits = 50;
 // Newton steps of all free variables: after so many working sets, so many at a time, for this share
-// of the work done so far. A step of one variable takes so many nanoseconds for each of its set.
+// of the work done so far.
 constexpr int sets_before_newton = 4;
 constexpr double most_newton_steps = 4;
 constexpr double newton_share = 0.5;
-constexpr double step_cost = 0.5;
 // So many times the thresholds were tightened and the gap did not fall: it will not.
 constexpr int most_idle_tightenings = 8;
 
@@ -206,7 +206,7 @@ class Method {
 
   void count_work(std::size_t steps) {
     const auto moved = static_cast<double>(std::min(steps, set_size_));
-    work_ += step_cost * static_cast<double>(steps * set_size_) +
+    work_ += costs.single_step * static_cast<double>(steps * set_size_) +
              moved * qp_.K->value_cost() * static_cast<double>(qp_.K->size());
   }
 
@@ -217,7 +217,7 @@ class Method {
     if (!options_.newton) return false;
     const std::size_t free = primal_.free_variables().size();
     const std::size_t bytes = free * free * (sizeof(float) + sizeof(double));
-    const double cost = newton_steps_cost(free), worth = newton_share * work_;
+    const double cost = costs.newton(free), worth = newton_share * work_;
     if (free < 2 || bytes > options_.cache_bytes || cost > worth) return false;
     const double steps = std::min(worth / cost, most_newton_steps);
     work_ += cost * steps;

@@ -7,8 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "maxmargin/solver/scan.hpp"
 #include "maxmargin/solver/smo/candidate.hpp"
-#include "maxmargin/solver/smo/scan.hpp"
 
 namespace maxmargin {
 namespace {

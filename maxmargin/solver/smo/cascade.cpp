@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "maxmargin/problem/multipliers.hpp"
+#include "maxmargin/problem/sub_problem.hpp"
 
 namespace maxmargin {
 namespace {
@@ -18,36 +19,18 @@ constexpr double hopeless_share = 0.75;
 // Levels so close to zero, relative to their spread, leave a variable between its bounds.
 constexpr double undecided = 0.003;
 
-/// Some points of a problem, with bounds that make up for the others.
-struct Part {
-  DualQp qp;
-  std::vector<Index> variables;  ///< their numbers in the whole problem
-};
-
-Part part_of(const DualQp& qp) {
-  Part part;
-  std::vector<Index> points, number(qp.K->size());
-  std::vector<bool> chosen(qp.K->size());
-  for (std::size_t p = 0; p < qp.K->size(); ++p) {
+/// The variables of some points of a problem, with bounds that make up for the others.
+SubProblem part_of(const DualQp& qp) {
+  std::vector<Index> variables;
+  for (std::size_t v = 0; v < qp.size(); ++v)
     // Spread by an odd factor, so that no order of the data makes a part one-sided.
-    chosen[p] = static_cast<std::uint32_t>(p) * 0x9e3779b1u < part_size * 0x1p32;
-    if (!chosen[p]) continue;
-    number[p] = static_cast<Index>(points.size());
-    points.push_back(static_cast<Index>(p));
-  }
-  part.qp.K = qp.K->restrict_to(points);
-  part.qp.d = qp.d;
-  part.qp.A.resize(qp.A.size());
-  for (std::size_t v = 0; v < qp.size(); ++v) {
-    if (!chosen[qp.row[v]]) continue;
-    part.variables.push_back(static_cast<Index>(v));
-    part.qp.row.push_back(number[qp.row[v]]);
-    Block block = qp.block[v];
+    if (static_cast<std::uint32_t>(qp.row[v]) * 0x9e3779b1u < part_size * 0x1p32)
+      variables.push_back(static_cast<Index>(v));
+  SubProblem part = sub_problem(qp, variables);
+  for (Block& block : part.qp.block) {
     block.lower /= part_size;
     block.upper /= part_size;
     block.curvature *= part_size;
-    part.qp.block.push_back(block);
-    for (std::size_t r = 0; r < qp.A.size(); ++r) part.qp.A[r].push_back(qp.A[r][v]);
   }
   return part;
 }
@@ -85,7 +68,7 @@ double free_share(const DualQp& qp, const std::vector<double>& a) {
 }
 
 /// By how much each variable wants to grow when the decision function is that of a part.
-std::vector<double> wishes(const DualQp& qp, const Part& part, const Solution& solution,
+std::vector<double> wishes(const DualQp& qp, const SubProblem& part, const Solution& solution,
                            const Threads& threads) {
   std::vector<double> beta(qp.K->size(), 0.0), f(qp.K->size());
   for (std::size_t k = 0; k < part.variables.size(); ++k)
@@ -160,7 +143,7 @@ void place_all(const DualQp& qp, const std::vector<double>& wish, Start& start) 
 
 Start cascade_start(const DualQp& qp, const Threads& threads, const RoughSolver& solve) {
   if (static_cast<double>(qp.K->size()) * part_size < least_part) return {};
-  const Part part = part_of(qp);
+  const SubProblem part = part_of(qp);
   if (!resembles(part.qp, qp)) return {};
   const RowKinds kinds = sort_rows(part.qp);
   if (kinds.refusal) return {};

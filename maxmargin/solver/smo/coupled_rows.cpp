@@ -78,10 +78,6 @@ struct Orthogonal {
 
 RowKinds sort_rows(const DualQp& qp) {
   RowKinds kinds;
-  if (qp.A.empty()) {
-    kinds.refusal = "it needs an equality row";
-    return kinds;
-  }
   std::vector<bool>& taken = kinds.in_pair_row;
   taken.assign(qp.size(), false);
   for (std::size_t r = 0; r < qp.A.size(); ++r) {

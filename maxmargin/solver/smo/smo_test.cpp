@@ -141,6 +141,8 @@ TEST(Smo, SaysWhatItCannotTake) {
   EXPECT_THROW(solved(qp, Smo{}), Error);
   qp.A.clear();
   qp.d.clear();
+  EXPECT_FALSE(refuses(qp, Smo{}).has_value());
+  qp.block[3].upper = infinity;
   EXPECT_TRUE(refuses(qp, Smo{}).has_value());
 }
 

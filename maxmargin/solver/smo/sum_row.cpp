@@ -4,13 +4,16 @@
 #include <cmath>
 #include <utility>
 
+#include "maxmargin/problem/matrix/by_rows.hpp"
+#include "maxmargin/problem/matrix/capabilities.hpp"
+
 namespace maxmargin {
 namespace {
 
 std::shared_ptr<const Quadratic> with_null_point(std::shared_ptr<const Quadratic> K);
 
 /// K and one more point, the last, whose values are all zero.
-class NullPointQuadratic final : public Quadratic {
+class NullPointQuadratic final : public Quadratic, PartialProducts {
  public:
   explicit NullPointQuadratic(std::shared_ptr<const Quadratic> K)
       : K_(std::move(K)), diagonal_(K_->diagonal().begin(), K_->diagonal().end()) {
@@ -19,11 +22,16 @@ class NullPointQuadratic final : public Quadratic {
 
   std::size_t size() const override { return diagonal_.size(); }
   std::span<const double> diagonal() const override { return diagonal_; }
-  Definite definite() const override { return K_->definite(); }
-  std::size_t bytes() const override { return K_->bytes(); }
-  double value_cost() const override { return K_->value_cost(); }
-  double deviation() const override { return K_->deviation(); }
-  double value_error(Precision precision) const override { return K_->value_error(precision); }
+  MatrixTraits traits() const override {
+    MatrixTraits own = K_->traits();
+    own.columns = size();
+    return own;
+  }
+  MatrixCapabilities can() const override {
+    MatrixCapabilities own;
+    own.partial = this;
+    return own;
+  }
 
   void rows(std::span<const Index> which, std::size_t begin, std::size_t count,
             std::span<float* const> out, const Threads& threads) const override {
@@ -32,6 +40,21 @@ class NullPointQuadratic final : public Quadratic {
     if (given > 0 && !known.which.empty()) K_->rows(known.which, begin, given, known.out, threads);
     for (std::size_t r = 0; r < which.size(); ++r)
       std::fill(out[r] + (which[r] == last() ? 0 : given), out[r] + count, 0.0f);
+  }
+
+  void exact_block(std::span<const Index> which, std::size_t begin, std::size_t count, double* out,
+                   std::size_t stride) const override {
+    const std::size_t given = begin >= last() ? 0 : std::min(count, last() - begin);
+    for (std::size_t r = 0; r < which.size(); ++r) {
+      const std::size_t known = which[r] == last() ? 0 : given;
+      if (known > 0) K_->exact_block(which.subspan(r, 1), begin, known, out + r * stride, stride);
+      std::fill(out + r * stride + known, out + r * stride + count, 0.0);
+    }
+  }
+
+  void block(std::span<const Index> which, std::span<const Index> columns,
+             std::span<float* const> out, const Threads& threads) const override {
+    block_by_rows(*this, which, columns, out, threads);
   }
 
   void among(std::span<const Index> points, std::span<const Index> which,

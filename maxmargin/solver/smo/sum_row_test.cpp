@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "maxmargin/base/rng.hpp"
+#include "maxmargin/problem/matrix/biased.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 #include "maxmargin/solver/solvers.hpp"
 #include "tests/dense_optimum.hpp"
@@ -111,6 +112,21 @@ TEST(SumRow, TheNullPointHasNoKernelValues) {
   EXPECT_EQ(K.restrict_to(part)->size(), 3u);
   EXPECT_EQ(K.restrict_to(part)->diagonal()[2], 0);
   EXPECT_EQ(K.restrict_to(others)->diagonal()[1], 1);
+}
+
+// A penalised bias: no equality row at all.
+TEST(SumRow, ProblemsWithoutARowHaveTheOptimumOfOtherSolvers) {
+  for (const Form form : {Form::classes, Form::tube}) {
+    DualQp qp = machine(form, 60, 0, 3);
+    qp.K = make_biased(qp.K);
+    ASSERT_TRUE(qp.A.empty());
+    const Stop stop{.kkt = 1e-6, .relative_gap = 1e-8};
+    const Certified pairs = solve(qp, Smo{.stop = stop}, Threads(1));
+    const Certified single = solve(qp, GaussSeidel{.stop = stop}, Threads(1));
+    EXPECT_EQ(pairs.solution.ended, Ended::converged);
+    EXPECT_NEAR(pairs.certificate.dual, single.certificate.dual,
+                1e-6 * std::abs(single.certificate.dual));
+  }
 }
 
 TEST(SumRow, VariablesWithoutBoundsAreRefused) {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "maxmargin/linalg/accumulate.hpp"
+#include "maxmargin/problem/sub_problem.hpp"
 #include "maxmargin/solver/smo/set/set_solver.hpp"
 
 namespace maxmargin {
@@ -33,14 +34,8 @@ constexpr double largest_share = 0.7;
 
 /// Kernel values over variables, of which some may share a point.
 SetKernel kernel_over(const DualQp& qp, std::span<const Index> variables, const Threads& threads) {
-  std::vector<Index> points;
-  for (const Index v : variables) points.push_back(qp.row[v]);
-  std::ranges::sort(points);
-  points.erase(std::unique(points.begin(), points.end()), points.end());
-  std::vector<std::size_t> place;  // of each variable's point
-  for (const Index v : variables)
-    place.push_back(
-        static_cast<std::size_t>(std::ranges::lower_bound(points, qp.row[v]) - points.begin()));
+  const std::vector<Index> points = points_of(qp.row, variables);
+  const std::vector<Index> place = positions_of(qp.row, variables, points);
   SetKernel over_points;
   over_points.resize(points.size());
   std::vector<Index> all(points.size());

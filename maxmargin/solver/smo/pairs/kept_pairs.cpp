@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "maxmargin/problem/cost_model.hpp"
 #include "maxmargin/solver/smo/candidate.hpp"
 
 namespace maxmargin {
@@ -11,13 +12,13 @@ namespace {
 constexpr double kept_share = 0.4;
 // Rows are computed so many at once, and one in so many of all.
 constexpr std::size_t least_rows = 64, rows_share = 64;
-constexpr double step_cost = 0.7;  // nanoseconds for each point
 
 }  // namespace
 
 bool KeptPairs::can_take(const Active& active, const CoupledRows& coupling, const RowCache& cache) {
   const std::size_t points = active.f.size();
-  if (!coupling.empty() || cache.capacity() < points || active.K->codes() != nullptr) return false;
+  if (!coupling.empty() || cache.capacity() < points || active.K->can().coded != nullptr)
+    return false;
   std::vector<unsigned char> variables(active.rows() * points, 0);
   for (std::size_t v = 0; v < active.size(); ++v) {
     if (active.curvature[v] != 0) return false;
@@ -116,7 +117,7 @@ KeptPairs::Result KeptPairs::improve(double target, std::size_t most_steps,
     const InnerResult inner = solve_inner(inner_, aim, most_steps - result.steps);
     result.steps += inner.steps;
     result.decrease += inner.decrease;
-    result.work += step_cost * points * static_cast<double>(inner.steps);
+    result.work += costs.pair_step * points * static_cast<double>(inner.steps);
     if (inner.steps == 0) break;
   }
   for (std::size_t v = 0; v < active_.size(); ++v)

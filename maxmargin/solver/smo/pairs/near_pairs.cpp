@@ -5,12 +5,11 @@
 #include <algorithm>
 
 #include "maxmargin/solver/smo/candidate.hpp"
+#include "maxmargin/solver/smo/pair_step.hpp"
 
 namespace maxmargin {
 namespace {
 
-// Two equal points have no curvature between them; the step is then bounded by the box alone.
-constexpr double least_curvature = 1e-12;
 constexpr Index none = static_cast<Index>(-1);
 // Points with rows are solved to this share of the violation of all.
 constexpr double kept_share = 0.4;
@@ -33,17 +32,19 @@ void prefetch(const BlockRow& row) {
 }  // namespace
 
 bool NearPairs::can_take(const Active& active, const CoupledRows& coupling) {
-  return active.rows() == 1 && coupling.empty() && active.K->keeps_rows();
+  return active.rows() == 1 && coupling.empty() && stores_truncated_rows(*active.K) &&
+         active.K->can().truncated->shift() == 0;
 }
 
-NearPairs::NearPairs(Active& active) : active_(active), levels_(active.f.size()) {
+NearPairs::NearPairs(Active& active)
+    : active_(active), rows_(*active.K->can().stored), levels_(active.f.size()) {
   gather(active);
   Active::Range range;
   for (std::size_t p = 0; p < points_.size(); ++p) {
     const Missing here = look(p);
     range.highest = std::max(range.highest, here.growth - active.f[p]);
     range.lowest = std::min(range.lowest, here.fall - active.f[p]);
-    if (active.K->near_row(static_cast<Index>(p)))
+    if (rows_.truncated_row(static_cast<Index>(p)))
       show(p);
     else
       missing_.push_back(here);
@@ -133,7 +134,7 @@ NearPairs::Pair NearPairs::choose(const NearLevels::End& high, const NearLevels:
   const auto gain = [&](const Pair& pair) {
     const double by = std::max(high.value - levels_.down(pair.down), 0.0);
     const double other = curvature(pair.down, points_[pair.down].falling);
-    return by * by / std::max(own + other - 2 * pair.value, least_curvature);
+    return by * by / std::max(own + other - 2 * pair.value, least_pair_curvature);
   };
   const Pair far{high.point, low.point, value_at(row, low.point)};
   const NearLevels::Partner found = levels_.best_near(row, high.value, own);
@@ -148,24 +149,20 @@ double NearPairs::step(const Pair& pair) {
   prefetch(row_down);
   const Index i = points_[pair.up].growing, j = points_[pair.down].falling;
   Variable &grown = variables_[i], &fallen = variables_[j];
-  const double bottom =
-      std::max(curvature(pair.up, i) + curvature(pair.down, j) - 2 * pair.value, least_curvature);
+  const double bottom = std::max(curvature(pair.up, i) + curvature(pair.down, j) - 2 * pair.value,
+                                 least_pair_curvature);
   const double by = levels_.up(pair.up) - levels_.down(pair.down);
-  const double room_i = grown.upper - grown.beta, room_j = fallen.beta - fallen.lower;
-  const double step = std::min({by / bottom, room_i, room_j});
-  if (grown.beta + step == grown.beta && fallen.beta - step == fallen.beta) return 0;
-  // What reaches a bound lies on it exactly.
-  grown.beta = step == room_i ? grown.upper : grown.beta + step;
-  fallen.beta = step == room_j ? fallen.lower : fallen.beta - step;
+  const PairStep step = move_pair(grown, fallen, by, bottom);
+  if (step.length == 0) return 0;
   show(pair.up);
   show(pair.down);
   if (pair.up == pair.down) {
     levels_.measure(pair.up);
   } else {
-    levels_.move(row_up, step);
-    levels_.move(row_down, -step);
+    levels_.move(row_up, step.length);
+    levels_.move(row_down, -step.length);
   }
-  return step * (by - step * bottom / 2);
+  return step.decrease;
 }
 
 Active::Range NearPairs::missing_ends() const {
@@ -196,9 +193,9 @@ std::vector<Index> NearPairs::worst_missing(const Active::Range& ends) const {
 
 void NearPairs::compute_rows(const Active::Range& ends, const Threads& threads, Result& result) {
   const std::vector<Index> some = worst_missing(ends);
-  active_.K->keep(some, threads);
+  rows_.keep(some, threads);
   for (const Index point : some) {
-    if (active_.K->near_row(point)) {
+    if (rows_.truncated_row(point)) {
       ++result.computed;
       show(point);
       levels_.measure(point);
@@ -207,7 +204,7 @@ void NearPairs::compute_rows(const Active::Range& ends, const Threads& threads, 
     }
   }
   std::erase_if(missing_,
-                [&](const Missing& each) { return active_.K->near_row(each.point).has_value(); });
+                [&](const Missing& each) { return rows_.truncated_row(each.point).has_value(); });
 }
 
 }  // namespace maxmargin

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "maxmargin/problem/matrix/capabilities.hpp"
 #include "maxmargin/solver/smo/active.hpp"
 #include "maxmargin/solver/smo/pairs/near_levels.hpp"
 
@@ -15,7 +16,6 @@ namespace maxmargin {
 /// wait until those with one violate little in comparison; then the worst get theirs.
 class NearPairs {
  public:
-  static constexpr double step_cost = 1000;  ///< nanoseconds, roughly
   /// Steps between two looks at limits: the points are gathered again each time.
   static constexpr std::size_t at_once = 16384;
 
@@ -63,12 +63,13 @@ class NearPairs {
   Active::Range missing_ends() const;
   std::vector<Index> worst_missing(const Active::Range& ends) const;
   void compute_rows(const Active::Range& ends, const Threads& threads, Result& result);
-  BlockRow row(std::size_t point) const { return *active_.K->near_row(static_cast<Index>(point)); }
+  BlockRow row(std::size_t point) const { return *rows_.truncated_row(static_cast<Index>(point)); }
   double curvature(std::size_t point, Index variable) const {
     return points_[point].diagonal + variables_[variable].curvature;
   }
 
   Active& active_;
+  const StoredRows& rows_;
   std::vector<Variable> variables_;
   std::vector<Point> points_;
   std::vector<Missing> missing_;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "maxmargin/solver/smo/pair_step.hpp"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "maxmargin/solver/smo/set/inner.cpp"
 #include <hwy/foreach_target.h>
@@ -13,8 +15,6 @@ HWY_BEFORE_NAMESPACE();
 namespace maxmargin::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Two equal points have no curvature between them; the step is then bounded by the box alone.
-constexpr double least_curvature = 1e-12;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 using D = hn::CappedTag<double, 8>;
@@ -108,7 +108,7 @@ HWY_INLINE std::size_t partner(const InnerProblem& p, std::size_t i, std::size_t
   const double* HWY_RESTRICT fall = p.fall.data();
   const double* HWY_RESTRICT diagonal = p.diagonal.data();
   const V level_i = hn::Set(d, p.level[i] + p.growth[i]), diagonal_i = hn::Set(d, p.diagonal[i]);
-  const V least = hn::Set(d, least_curvature), two = hn::Set(d, 2.0), zero = hn::Zero(d);
+  const V least = hn::Set(d, least_pair_curvature), two = hn::Set(d, 2.0), zero = hn::Zero(d);
   const V stride = hn::Set(d, static_cast<double>(chains * lanes));
   V best_top[chains], best_bottom[chains], best_at[chains], at[chains];
   for (std::size_t c = 0; c < chains; ++c) {
@@ -175,21 +175,18 @@ InnerResult iterate(InnerProblem& p, double target, std::size_t most_steps) {
     const std::size_t i = now.highest.index;
     const std::size_t j = partner(p, i, p.begin[group], p.begin[group + 1]);
     const double kernel = static_cast<double>(p.row[i][p.alike ? j - p.begin[group] : j]);
-    const double bottom = std::max(p.diagonal[i] + p.diagonal[j] - 2 * kernel, least_curvature);
+    const double bottom =
+        std::max(p.diagonal[i] + p.diagonal[j] - 2 * kernel, least_pair_curvature);
     InnerProblem::Variable &grown = growing(p, i), &fallen = falling(p, j);
-    const double room_i = grown.upper - grown.beta, room_j = fallen.beta - fallen.lower;
     const double by = p.level[i] + p.growth[i] - p.level[j] - p.fall[j];
-    const double step = std::min({by / bottom, room_i, room_j});
-    if (grown.beta + step == grown.beta && fallen.beta - step == fallen.beta) return result;
-    // What reaches a bound lies on it exactly.
-    grown.beta = step == room_i ? grown.upper : grown.beta + step;
-    fallen.beta = step == room_j ? fallen.lower : fallen.beta - step;
+    const PairStep step = move_pair(grown, fallen, by, bottom);
+    if (step.length == 0) return result;
     note_bounds(p, i);
     note_bounds(p, j);
-    p.level[i] -= step * p.curvature[i];
-    p.level[j] += step * p.curvature[j];
-    result.decrease += step * (by - step * bottom / 2);
-    group = scan_all(p, p.row[i], p.row[j], step, groups);
+    p.level[i] -= step.length * p.curvature[i];
+    p.level[j] += step.length * p.curvature[j];
+    result.decrease += step.decrease;
+    group = scan_all(p, p.row[i], p.row[j], step.length, groups);
     ++result.steps;
   }
 }

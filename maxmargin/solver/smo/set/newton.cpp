@@ -18,9 +18,6 @@ constexpr double least_agreement = 1e-6;
 // cross, or freed again, this share of them at most.
 constexpr int most_rounds = 8;
 constexpr double most_fixed = 0.1;
-// Nanoseconds, for the cube and the square of the number of variables.
-constexpr double factoring_cost = 0.02;
-constexpr double assembling_cost = 3;
 
 /// Solves M x = b in place for a small definite M given in full, by plain loops: the same bits
 /// wherever the numbers lie in memory. False if M is not definite.
@@ -346,11 +343,6 @@ NewtonMove newton_move(const Active& set, const SetKernel& values, std::span<con
     for (const Index w : free) K.push_back(values.row(set.point[v])[set.point[w]]);
   const CoupledRows none;
   return moved(FreeProblem(set, none, free, std::move(K), threads), most_steps);
-}
-
-double newton_cost(std::size_t free) {
-  const double size = static_cast<double>(free);
-  return factoring_cost * size * size * size + assembling_cost * size * size;
 }
 
 }  // namespace maxmargin

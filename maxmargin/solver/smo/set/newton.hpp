@@ -32,7 +32,4 @@ NewtonMove newton_move(const Active& active, const CoupledRows& coupling,
 NewtonMove newton_move(const Active& set, const SetKernel& K, std::span<const Index> free,
                        int most_steps, const Threads& threads);
 
-/// The nanoseconds that one step takes, roughly.
-double newton_cost(std::size_t free);
-
 }  // namespace maxmargin

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "maxmargin/linalg/accumulate.hpp"
+#include "maxmargin/problem/cost_model.hpp"
 #include "maxmargin/solver/smo/set/newton.hpp"
 
 namespace maxmargin {
@@ -13,7 +14,6 @@ constexpr std::size_t largest_first_set = 512;  // variables in it
 constexpr std::size_t steps_per_variable = 100;
 // Steps of pairs, for each variable, before all free variables move at once if that is cheaper.
 constexpr std::size_t steps_between_looks = 4;
-constexpr double step_cost = 1;  // nanoseconds for each variable of the set
 constexpr double most_newton_steps = 50;
 
 std::vector<Index> free_of(const Active& set) {
@@ -90,9 +90,9 @@ std::size_t SetSolver::solve(Active& set, const SetKernel& K, double target,
     carry_over(set, K);
     steps += result.steps;
     if (result.steps < at_once || steps >= steps_per_variable * set.size()) return steps;
-    spent += step_cost * size * static_cast<double>(result.steps);
+    spent += costs.pair_step * size * static_cast<double>(result.steps);
     const std::vector<Index> free = free_of(set);
-    const double cost = newton_cost(free.size());
+    const double cost = costs.newton(free.size());
     if (spent < cost) continue;
     apply(newton_move(set, K, free, static_cast<int>(std::min(spent / cost, most_newton_steps)),
                       threads),

@@ -3,18 +3,17 @@
 #include <algorithm>
 #include <numeric>
 
+#include "maxmargin/problem/cost_model.hpp"
+#include "maxmargin/problem/sub_problem.hpp"
+
 namespace maxmargin {
 namespace {
 
-// Picking values out of many long rows takes about as long as computing simple ones; few and short
-// ones are near.
-constexpr double picking_cost = 3, near_picking_cost = 1;  // nanoseconds
-constexpr std::size_t near_values = std::size_t{1} << 20;
 constexpr std::size_t rows_per_task = 64;
 
 bool picking_pays(const Quadratic& K, const RowCache& cache) {
-  const bool near = cache.size() * K.size() <= near_values;
-  return K.value_cost() >= (near ? near_picking_cost : picking_cost);
+  const bool near = cache.size() * K.size() <= costs.near_values;
+  return K.value_cost() >= (near ? costs.pick_near_value : costs.pick_value);
 }
 
 /// Two variables of one pair row may, without curvature.
@@ -36,14 +35,8 @@ bool may_share_points(const Active& active, std::span<const Index> set,
 const SetKernel& SetValues::fill(const Active& active, const CoupledRows& coupling,
                                  std::span<const Index> set, const RowCache& cache,
                                  const Threads& threads) {
-  std::vector<Index> points;  // in increasing order, without repetition
-  for (const Index v : set) points.push_back(active.point[v]);
-  std::sort(points.begin(), points.end());
-  points.erase(std::unique(points.begin(), points.end()), points.end());
-  numbers_.resize(set.size());
-  for (std::size_t k = 0; k < set.size(); ++k)
-    numbers_[k] = static_cast<Index>(
-        std::lower_bound(points.begin(), points.end(), active.point[set[k]]) - points.begin());
+  const std::vector<Index> points = points_of(active.point, set);
+  numbers_ = positions_of(active.point, set, points);
   over_points_.resize(points.size());
   gather(active, points, over_points_, cache, threads);
   if (coupling.empty() && may_share_points(active, set, numbers_)) return over_points_;

@@ -1,10 +1,10 @@
-#include "maxmargin/solver/smo/scan.hpp"
+#include "maxmargin/solver/scan.hpp"
 
 #include <algorithm>
 #include <limits>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "maxmargin/solver/smo/scan.cpp"
+#define HWY_TARGET_INCLUDE "maxmargin/solver/scan.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "maxmargin/kernel/engine/byte_decay.hpp"
+#include "maxmargin/linalg/accumulate.hpp"
+#include "maxmargin/problem/matrix/quadratic.hpp"
+
+// What only some matrices can do. A solver asks for it (K.can()) and does without where it is null.
+namespace maxmargin {
+
+/// Blocks and products that are had faster than by whole rows; Quadratic says what they are.
+class PartialProducts {
+ public:
+  virtual void among(std::span<const Index> points, std::span<const Index> which,
+                     std::span<float* const> out, const Threads& threads) const = 0;
+  virtual void block(std::span<const Index> which, std::span<const Index> columns,
+                     std::span<float* const> out, const Threads& threads) const = 0;
+  virtual void add_product(std::span<const Index> which, std::span<const double> coefficients,
+                           std::span<double> y, const Threads& threads) const = 0;
+
+ protected:
+  ~PartialProducts() = default;
+};
+
+/// Rows whose values are shift + exp(-rate s) of whole numbers s < 256, which can be had as these
+/// numbers: a quarter of the memory.
+class CodedRows {
+ public:
+  virtual const ByteDecay& decay() const = 0;
+  virtual double shift() const = 0;
+  /// As rows(), the numbers.
+  virtual void code_rows(std::span<const Index> which, std::size_t begin, std::size_t count,
+                         std::span<std::uint8_t* const> out, const Threads& threads) const = 0;
+
+ protected:
+  ~CodedRows() = default;
+};
+
+/// Rows whose values are shift + v where most v are negligible (narrow Gaussians).
+class TruncatedRows {
+ public:
+  /// The share of values v that are not negligible.
+  virtual double near_share() const = 0;
+  virtual double shift() const = 0;
+  /// Neighbouring v of the r-th row of those asked for, from column `column` on.
+  using NearValues = std::function<void(std::size_t r, std::size_t column, std::span<const float>)>;
+  /// Calls body with all v in the columns [begin, begin + count) that are larger than `least`,
+  /// which is no less than what is negligible, among others; the columns of a row increase. One
+  /// thread does one block.
+  virtual void near_values(std::span<const Index> which, std::size_t begin, std::size_t count,
+                           double least, const NearValues& body) const = 0;
+
+ protected:
+  ~TruncatedRows() = default;
+};
+
+/// Rows that, once computed, stay in memory as long as the matrix does.
+class StoredRows {
+ public:
+  /// Computes these rows and keeps them, as many as there is room for.
+  virtual void keep(std::span<const Index> which, const Threads& threads) const = 0;
+  /// Whether there is room for more.
+  virtual bool has_room() const = 0;
+  /// Whether they are kept without what is negligible, as truncated_row(); otherwise as row().
+  virtual bool are_truncated() const = 0;
+  /// A whole row; null if it is not kept.
+  virtual const float* row(Index point) const = 0;
+  /// The v of a row of TruncatedRows that count; nothing if it is not kept. Valid until the next
+  /// rows are kept.
+  virtual std::optional<BlockRow> truncated_row(Index point) const = 0;
+
+ protected:
+  ~StoredRows() = default;
+};
+
+/// K = Z Z' where Z costs no more than writing it down.
+class Factored {
+ public:
+  /// Z, or null when it would have more columns than this.
+  virtual std::shared_ptr<const LowRank> low_rank(std::size_t most_columns) const = 0;
+
+ protected:
+  ~Factored() = default;
+};
+
+/// The share of values that are not negligible, 1 where nobody knows.
+double near_share(const Quadratic& K);
+/// Whether rows are stored without their negligible values, and there is room for more.
+bool stores_truncated_rows(const Quadratic& K);
+
+}  // namespace maxmargin

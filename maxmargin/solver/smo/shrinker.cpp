@@ -1,0 +1,70 @@
+#include "maxmargin/solver/smo/shrinker.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "maxmargin/problem/cost_model.hpp"
+#include "maxmargin/problem/matrix/capabilities.hpp"
+
+namespace maxmargin {
+namespace {
+
+// Outer iterations between two looks at what could be left out, and how much it must be.
+constexpr std::size_t iterations_between_looks = 10;
+constexpr double most_remaining = 0.7;
+
+}  // namespace
+
+Shrinker::Shrinker(SmoState& state) : state_(state), allowed_(state.options.shrinking) {
+  full_coefficients_ = state.point_coefficients();
+  full_f_ = state.run.start_f;
+  if (full_f_.empty()) {
+    full_f_.resize(state.qp.K->size());
+    state.qp.K->multiply(full_coefficients_, full_f_, state.run.precision, state.run.threads);
+  }
+  state.active.f = full_f_;
+}
+
+/// In the end f is to be had again where it was left out, from as many kernel values as the whole
+/// run takes. That pays where values are cheap and rows come again and again, not where rows are
+/// expensive and kept.
+bool Shrinker::pays() const {
+  const SmoState& s = state_;
+  return !stores_truncated_rows(*s.active.K) &&
+         (s.active.K->value_cost() < costs.touch_value ||
+          (s.cache.capacity() < s.active.f.size() && s.cache.lacks_room_for(s.set_size.largest)));
+}
+
+bool Shrinker::shrink(const Active::Levels& levels) {
+  if (!allowed_ || !pays() || ++since_last_ < iterations_between_looks) return false;
+  since_last_ = 0;
+  SmoState& s = state_;
+  const std::vector<bool> settled = s.active.settled(levels, levels.violation());
+  const auto leaving = std::count(settled.begin(), settled.end(), true);
+  if (static_cast<double>(leaving) < (1 - most_remaining) * static_cast<double>(s.active.size()))
+    return false;
+  s.collect();
+  if (!s.is_shrunk()) {
+    full_f_ = s.active.f;
+    full_coefficients_ = s.point_coefficients();
+  }
+  const std::vector<Index> points = s.active.leave_out(settled);
+  s.cache.restrict_to(s.active.K, points, s.run.threads);
+  return true;
+}
+
+void Shrinker::restore() {
+  SmoState& s = state_;
+  std::vector<double> now = s.point_coefficients(), difference(now.size()), product(now.size());
+  for (std::size_t p = 0; p < now.size(); ++p) difference[p] = now[p] - full_coefficients_[p];
+  s.qp.K->multiply(difference, product, Precision::fast, s.run.threads);
+  for (std::size_t p = 0; p < now.size(); ++p) full_f_[p] += product[p];
+  full_coefficients_ = std::move(now);
+  s.active = Active(s.qp, s.kinds, s.variables());
+  s.active.f = full_f_;
+  s.coupling.measure(s.beta);
+  s.apply_multipliers();
+  s.cache = RowCache(s.qp.K, s.options.cache_bytes, s.set_size.largest);
+}
+
+}  // namespace maxmargin

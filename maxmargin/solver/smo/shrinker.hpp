@@ -1,0 +1,30 @@
+#pragma once
+
+#include "maxmargin/solver/smo/state.hpp"
+
+namespace maxmargin {
+
+/// Shrinking (Joachims 1999): variables that stand at a bound, and would not leave it even if the
+/// gradient moved as far as it violates optimality, are left out until the rest is solved.
+class Shrinker {
+ public:
+  explicit Shrinker(SmoState& state);
+
+  /// Leaves out what can be, every so many calls and where that pays; true if the active problem is
+  /// now another one.
+  bool shrink(const Active::Levels& levels);
+  /// Back to the whole problem: f where it was left out follows from what has changed since.
+  void restore();
+  /// A part of the problem has stalled, and the same part would stall again.
+  void forbid() { allowed_ = false; }
+
+ private:
+  bool pays() const;
+
+  SmoState& state_;
+  std::vector<double> full_f_, full_coefficients_;  ///< of the whole problem, when last shrunk
+  bool allowed_;
+  std::size_t since_last_ = 0;
+};
+
+}  // namespace maxmargin

@@ -1,0 +1,41 @@
+#include "maxmargin/solver/smo/stall_watch.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace maxmargin {
+namespace {
+
+// So many times all variables could have had their turn, and there was no progress: stalled.
+constexpr std::size_t patience = 20;
+// Iterations between two looks at how far the gradient can be trusted.
+constexpr std::size_t iterations_between_looks = 16;
+
+/// What the errors of kernel values, which are of both signs, make of a derivative.
+double rounding_of_gradient(const SmoState& state) {
+  double squares = 0;
+  for (const double beta : state.active.beta) squares += beta * beta;
+  return state.active.K->deviation() * state.largest_diagonal() * std::sqrt(squares);
+}
+
+}  // namespace
+
+bool StallWatch::stalls(const SmoState& state, double decrease, double violation) {
+  if (iterations_++ % iterations_between_looks == 0) rounding_ = rounding_of_gradient(state);
+  const bool is_rounding = violation < rounding_;
+  const bool progress = (decrease > 1e-15 * std::abs(objective_) && !is_rounding) ||
+                        violation < 0.99 * least_violation_;
+  least_violation_ = std::min(least_violation_, violation);
+  objective_ -= decrease;
+  if (progress) {
+    idle_ = 0;
+    return false;
+  }
+  idle_ += is_rounding ? patience : 1;
+  if (decrease != 0 && idle_ <= patience * (state.active.size() / state.set_size.now + 50))
+    return false;
+  idle_ = 0;
+  return true;
+}
+
+}  // namespace maxmargin

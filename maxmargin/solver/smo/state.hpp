@@ -1,0 +1,48 @@
+#pragma once
+
+#include <vector>
+
+#include "maxmargin/problem/evaluate.hpp"
+#include "maxmargin/problem/matrix/row_cache.hpp"
+#include "maxmargin/solver/smo/active.hpp"
+#include "maxmargin/solver/smo/cascade.hpp"
+#include "maxmargin/solver/smo/set/set_solver.hpp"
+#include "maxmargin/solver/smo/smo.hpp"
+
+namespace maxmargin {
+
+/// Where a run of SMO stands: what its parts (strategies, shrinker, stall watch) share.
+struct SmoState {
+  SmoState(const DualQp& problem, const Smo& with, const Run& context, const Start& start);
+
+  const DualQp& qp;
+  const Smo& options;
+  const Run& run;
+  RowKinds kinds;
+  CoupledRows coupling;  ///< rows that pairs do not keep, and their multipliers
+  Active active;         ///< the part of the problem that is not shrunk away
+  SetSize set_size;
+  RowCache cache;
+  std::vector<double> beta;  ///< of all variables; the active ones' as of collect()
+  double goal;               ///< violation at which the active problem is solved
+  std::size_t steps = 0;
+  double work = 0;  ///< an estimate, in nanoseconds of one core
+
+  bool is_shrunk() const { return active.size() < qp.size(); }
+  /// Takes the active variables into beta.
+  void collect();
+  /// `a` from beta.
+  std::vector<double> variables() const;
+  /// The coefficient of each point of the whole problem, from beta.
+  std::vector<double> point_coefficients() const;
+  double largest_diagonal() const;
+
+  /// The multipliers of all equality rows: that of a pair row is in the middle of its levels.
+  std::vector<double> multipliers(const Active::Levels& levels) const;
+  /// Carries the multipliers of the coupled rows into the linear terms of the active variables.
+  void apply_multipliers();
+  /// Whether all equality rows hold.
+  bool keeps_all_rows();
+};
+
+}  // namespace maxmargin

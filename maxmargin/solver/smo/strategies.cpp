@@ -1,0 +1,174 @@
+#include "maxmargin/solver/smo/strategies.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "maxmargin/problem/cost_model.hpp"
+#include "maxmargin/solver/smo/pairs/kept_pairs.hpp"
+#include "maxmargin/solver/smo/pairs/near_pairs.hpp"
+
+namespace maxmargin {
+namespace {
+
+// Within a working set this share of the violation is left: solving it further wastes steps that
+// the next set would undo. Where kernel values are cheap, more may be left.
+constexpr double inner_share = 0.1;
+constexpr double cheap_inner_share = 0.2;
+// Where rows are mostly zero, so many pairs for each variable before working sets take over.
+constexpr std::size_t most_pair_steps = 8;
+// Sets take rows again and again when they have taken so many for each that is cached.
+constexpr std::size_t often = 5;
+
+std::vector<bool> precious(const Active& active) {
+  std::vector<bool> result(active.point_id.size(), false);
+  for (std::size_t v = 0; v < active.size(); ++v)
+    if (active.is_free(v)) result[active.point[v]] = true;
+  return result;
+}
+
+/// Rows of points that have come to a bound are mostly not needed again; if they are, and cheap,
+/// they are computed again as fast as memory for them is had.
+RowCache::Wishes wishes(const SmoState& state, const std::vector<Index>& set,
+                        const std::vector<Index>& changed) {
+  const Active& active = state.active;
+  std::vector<Index> free;
+  for (const Index v : set)
+    if (active.is_free(v)) free.push_back(active.point[v]);
+  std::sort(free.begin(), free.end());
+  const bool cheap = active.K->value_cost() < costs.touch_value;
+  const bool cheapest = active.K->value_cost() < costs.read_value;
+  RowCache::Wishes wishes;
+  wishes.keep.resize(changed.size());
+  std::size_t kept = 0;
+  for (std::size_t k = 0; k < changed.size(); ++k) {
+    wishes.keep[k] =
+        !cheap || (!cheapest && std::binary_search(free.begin(), free.end(), changed[k]));
+    kept += wishes.keep[k];
+  }
+  if (state.cache.lacks_room_for(kept)) wishes.precious = precious(active);
+  return wishes;
+}
+
+/// Pairs among all variables where rows are stored without their negligible values.
+class SparsePairs final : public Strategy {
+ public:
+  bool takes(const SmoState& state) override {
+    return steps_ < most_pair_steps * state.qp.size() &&
+           NearPairs::can_take(state.active, state.coupling);
+  }
+  double improve(SmoState& state, const Active::Levels&) override {
+    NearPairs pairs(state.active);
+    const NearPairs::Result result =
+        pairs.improve(state.goal, NearPairs::at_once, state.run.threads);
+    state.steps += result.steps;
+    steps_ += result.lacks_room ? most_pair_steps * state.qp.size() : result.steps;
+    state.work += costs.sparse_pair_step * static_cast<double>(result.steps) +
+                  state.active.K->value_cost() * static_cast<double>(result.computed) *
+                      static_cast<double>(state.active.f.size());
+    return result.decrease;
+  }
+
+ private:
+  std::size_t steps_ = 0;
+};
+
+/// Pairs among all variables where rows are expensive and cached, and sets of few variables take
+/// them again and again.
+class CachedPairs final : public Strategy {
+ public:
+  explicit CachedPairs(WorkingSets& sets) : sets_(sets) {}
+
+  bool takes(const SmoState& state) override {
+    if (takes_) return *takes_;
+    if (state.set_size.now > state.set_size.least ||
+        sets_.rows_taken() <= often * state.cache.size() ||
+        state.active.K->value_cost() < costs.touch_value)
+      return false;
+    takes_ = KeptPairs::can_take(state.active, state.coupling, state.cache);
+    return *takes_;
+  }
+  double improve(SmoState& state, const Active::Levels&) override {
+    KeptPairs pairs(state.active, state.cache);
+    const KeptPairs::Result result =
+        pairs.improve(state.goal, KeptPairs::at_once, state.run.threads);
+    state.steps += result.steps;
+    state.work += result.work;
+    sets_.moved();
+    return result.decrease;
+  }
+  /// There may be no room for all rows any more, or now.
+  void resized() override { takes_.reset(); }
+
+ private:
+  WorkingSets& sets_;
+  std::optional<bool> takes_;
+};
+
+}  // namespace
+
+/// In the order of the equality rows and then of the points.
+std::vector<Index> WorkingSets::choose(SmoState& state, const Active::Levels& levels) {
+  const Active& active = state.active;
+  std::vector<Index> set =
+      chooser_.choose(state.active, levels, state.set_size.now, state.run.threads);
+  std::vector<std::pair<std::uint64_t, Index>> order(set.size());
+  for (std::size_t k = 0; k < set.size(); ++k)
+    order[k] = {std::uint64_t{active.row[set[k]]} << 32 | active.point[set[k]], set[k]};
+  std::sort(order.begin(), order.end());
+  for (std::size_t k = 0; k < set.size(); ++k) set[k] = order[k].second;
+  return set;
+}
+
+double WorkingSets::improve(SmoState& state, const Active::Levels& levels) {
+  Active& active = state.active;
+  const std::vector<Index> set = choose(state, levels);
+  const SetKernel& kernel =
+      values_.fill(active, state.coupling, set, state.cache, state.run.threads);
+  Active part(active, set, values_.numbers());
+  // The multipliers of coupled rows need better answers.
+  const bool cheap = active.K->value_cost() < costs.touch_value && state.coupling.empty();
+  const double share = cheap ? cheap_inner_share : inner_share;
+  const double target = std::max(share * levels.violation(), state.goal / 2);
+  const std::size_t steps = solver_.solve(part, kernel, target, state.run.threads);
+  state.steps += steps;
+
+  change_.resize(state.qp.K->size(), 0.0);
+  double decrease = 0;
+  std::size_t moved_variables = 0;
+  std::vector<Index> changed;
+  for (std::size_t k = 0; k < set.size(); ++k) {
+    const double moved = part.beta[k] - active.beta[set[k]];
+    if (moved == 0) continue;
+    decrease += moved * (active.level(set[k]) + part.level(k)) / 2;
+    active.beta[set[k]] = part.beta[k];
+    change_[active.point[set[k]]] += moved;
+    state.coupling.move(active.id[set[k]], moved);
+    changed.push_back(active.point[set[k]]);
+    ++moved_variables;
+  }
+  state.apply_multipliers();
+  state.set_size.adapt(set.size(), moved_variables, steps);
+  std::sort(changed.begin(), changed.end());
+  changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
+  rows_taken_ += changed.size();
+  std::vector<double> coefficients(changed.size());
+  for (std::size_t k = 0; k < changed.size(); ++k)
+    coefficients[k] = std::exchange(change_[changed[k]], 0.0);
+  state.cache.add(changed, coefficients, wishes(state, set, changed), active.f, state.run.threads);
+  state.work += costs.pair_step * static_cast<double>(steps) * static_cast<double>(set.size()) +
+                active.K->value_cost() * static_cast<double>(changed.size()) *
+                    static_cast<double>(active.f.size());
+  return decrease;
+}
+
+std::vector<std::unique_ptr<Strategy>> smo_strategies() {
+  auto sets = std::make_unique<WorkingSets>();
+  std::vector<std::unique_ptr<Strategy>> list;
+  list.push_back(std::make_unique<SparsePairs>());
+  list.push_back(std::make_unique<CachedPairs>(*sets));
+  list.push_back(std::move(sets));
+  return list;
+}
+
+}  // namespace maxmargin

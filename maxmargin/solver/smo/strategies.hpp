@@ -1,0 +1,49 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "maxmargin/solver/smo/set/set_values.hpp"
+#include "maxmargin/solver/smo/state.hpp"
+
+namespace maxmargin {
+
+/// A way to bring the objective down: which states it can take, and one improvement of such a one.
+class Strategy {
+ public:
+  virtual ~Strategy() = default;
+  virtual bool takes(const SmoState& state) = 0;
+  /// Moves variables, carries f along; returns the decrease of the objective.
+  virtual double improve(SmoState& state, const Active::Levels& levels) = 0;
+  /// Variables were moved by somebody else; and the active problem is another one.
+  virtual void moved() {}
+  virtual void resized() {}
+};
+
+/// A working set at a time: chosen by their violations, solved by pairs in cache memory, then f is
+/// carried along by the kernel rows of the points that changed. Takes every problem.
+class WorkingSets final : public Strategy {
+ public:
+  bool takes(const SmoState&) override { return true; }
+  double improve(SmoState& state, const Active::Levels& levels) override;
+  void moved() override { chooser_.forget(); }
+  void resized() override { chooser_.forget(); }
+
+  /// Kernel rows that sets took so far.
+  std::size_t rows_taken() const { return rows_taken_; }
+
+ private:
+  std::vector<Index> choose(SmoState& state, const Active::Levels& levels);
+
+  SetChooser chooser_;
+  SetSolver solver_;
+  SetValues values_;
+  std::vector<double> change_;  ///< of each point's coefficient, zero between calls
+  std::size_t rows_taken_ = 0;
+};
+
+/// The strategies in the order of preference; the last one takes everything.
+std::vector<std::unique_ptr<Strategy>> smo_strategies();
+
+}  // namespace maxmargin

@@ -1,0 +1,117 @@
+// Models that earlier versions wrote load for ever, and predict what they predicted: tests/models
+// holds one for every task, loss, scheme of several classes and calibration, the rows they were
+// trained on, and what was predicted of these ("v": decision values, "p": what `predict` printed).
+#include <sstream>
+
+#include "maxmargin/data/readers/read.hpp"
+#include "maxmargin/model/file/file.hpp"
+#include "maxmargin/model/predict.hpp"
+#include "maxmargin/model/verify/verify.hpp"
+#include "tests/cli_program.hpp"
+#include "tests/source_tree.hpp"
+
+namespace maxmargin {
+namespace {
+
+const std::filesystem::path folder = testing_tree::source_dir() / "tests/models";
+
+struct Sample {
+  std::string model, data;
+  std::vector<std::vector<double>> values;
+  std::vector<std::string> printed;
+};
+
+std::vector<Sample> samples() {
+  std::vector<Sample> all;
+  for (const std::string& line : testing_tree::lines(folder / "expected")) {
+    std::istringstream words(line);
+    std::string first;
+    words >> first;
+    if (first == "v") {
+      auto& row = all.back().values.emplace_back();
+      for (double value = 0; words >> value;) row.push_back(value);
+    } else if (first == "p") {
+      all.back().printed.push_back(line.substr(2));
+    } else {
+      all.push_back({first, {}, {}, {}});
+      words >> all.back().data;
+    }
+  }
+  return all;
+}
+
+Dataset rows_of(const Sample& sample) {
+  return read(folder / (sample.data + ".libsvm"), {}, Threads(1));
+}
+
+TEST(OldModels, ThereIsOneForEveryModelThatIsKept) {
+  std::size_t models = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    models += entry.path().extension() == ".model";
+  EXPECT_EQ(samples().size(), models);
+  EXPECT_GE(models, 31u);
+}
+
+TEST(OldModels, DecideAsTheyDid) {
+  for (const Sample& sample : samples()) {
+    SCOPED_TRACE(sample.model);
+    const Model model = load(folder / (sample.model + ".model"));
+    const Dataset data = rows_of(sample);
+    const Predictor predictor(model);
+    const std::vector<double> found =
+        predictor.decision_values(predictor.prepared(data.x), Threads(1), Precision::exact);
+    ASSERT_EQ(data.rows(), sample.values.size());
+    for (std::size_t i = 0, k = 0; i < sample.values.size(); ++i)
+      for (const double wanted : sample.values[i])
+        ASSERT_NEAR(found[k++], wanted, 1e-5 * (1 + std::abs(wanted))) << i;
+  }
+}
+
+TEST(OldModels, HoldWhatTheyPromised) {
+  for (const Sample& sample : samples()) {
+    const Model model = load(folder / (sample.model + ".model"));
+    for (const Verified& machine : verify(model, rows_of(sample), Threads(1)))
+      EXPECT_TRUE(machine.holds) << sample.model << ": " << machine.reason;
+  }
+}
+
+TEST(OldModels, AreWrittenAgainAsTheyAre) {
+  for (const Sample& sample : samples()) {
+    const Model model = load(folder / (sample.model + ".model"));
+    const std::string bytes = to_bytes(model);
+    const Model again = from_bytes(std::as_bytes(std::span(bytes)), sample.model);
+    EXPECT_EQ(digest(again), digest(model)) << sample.model;
+    EXPECT_EQ(again.options, model.options) << sample.model;
+  }
+}
+
+using OldModelsPrediction = cli_test::Program;
+
+TEST_F(OldModelsPrediction, OfProbabilitiesIsWhatItWas) {
+  for (const Sample& sample : samples()) {
+    if (!sample.model.ends_with("probability")) continue;
+    SCOPED_TRACE(sample.model);
+    const cli_test::Finished finished =
+        run({"predict", folder / (sample.data + ".libsvm"), folder / (sample.model + ".model"),
+             "--probability", "--quiet"});
+    ASSERT_EQ(finished.code, 0) << finished.err;
+    std::istringstream out(finished.out);
+    for (const std::string& line : sample.printed) {
+      std::string found;
+      ASSERT_TRUE(std::getline(out, found));
+      std::istringstream one(found), other(line);
+      for (std::string word, wanted; other >> wanted;) {
+        ASSERT_TRUE(one >> word);
+        char* end = nullptr;
+        const double number = std::strtod(wanted.c_str(), &end);
+        if (*end == '\0')
+          EXPECT_NEAR(std::stod(word), number, 1e-5 * (1 + std::abs(number))) << line;
+        else
+          EXPECT_EQ(word, wanted);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace maxmargin
