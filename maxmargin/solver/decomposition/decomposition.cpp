@@ -46,6 +46,8 @@ Solver inner_solver(const DualQp& sub, const Sets& sets, const Stop& stop) {
 }
 
 std::optional<std::string> refuses_sets(const DualQp& qp, const Sets& sets) {
+  if (qp.K->definite() == Definite::no)
+    return "its sub-problems need a positive semi-definite kernel";
   const std::size_t least = qp.A.size() + 1;
   if (sets.size < least)
     return "its sets of " + std::to_string(sets.size) + " cannot move under " +
@@ -228,6 +230,7 @@ class WorkingSets {
         maxmargin::solve(part.qp, inner, run_.threads, observer_of_part(run_.observer, qp_.size()));
     asked_ += solved.solution.values_asked;
     found_ += solved.solution.values_found;
+    lambda_ = solved.solution.lambda;
     return move(part, solved.solution.a);
   }
 

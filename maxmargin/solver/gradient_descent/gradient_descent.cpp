@@ -18,7 +18,7 @@ namespace {
 // slow then: nobody waits for less.
 constexpr double least_rough_gap = 1e-4;
 constexpr double curvature_factor = 0.1, least_curvature = 1e-8;
-constexpr double least_defect = 1e-13;
+constexpr double least_defect = 1e-13, most_defect = 1e-9;
 constexpr std::size_t patience = 500;
 constexpr int most_halvings = 100;
 
@@ -181,13 +181,16 @@ class Descent {
   void judge(std::vector<double> a) {
     a = feasible(std::move(a));
     const std::vector<double> own = multiply(qp_.coefficients(a));
-    take(evaluate(qp_, a, own, lambda_), a);
+    Evaluation now = evaluate(qp_, a, own, lambda_);
+    // Rows that contradict each other leave no dual point.
+    if (equality_defect(qp_, a) > most_defect) now.kkt = now.gap = infinity;
+    take(now, a);
   }
 
   /// Keeps the best answer; whether the run ends with this one.
   bool take(const Evaluation& now, const std::vector<double>& a) {
     best_primal_ = std::min(best_primal_, now.primal);
-    best_dual_ = std::max(best_dual_, now.dual);
+    if (now.gap < infinity) best_dual_ = std::max(best_dual_, now.dual);
     size_ = std::abs(now.dual);
     const double gap = relative_gap(now.dual + now.gap, now.dual);
     if (solution_.a.empty() || gap < gap_) {

@@ -17,7 +17,7 @@ constexpr int most_halvings = 40, most_steps_a_level = 200;
 constexpr double curvature_factor = 0.1, least_curvature = 1e-13;
 // A step that promises less than this share of the objective is rounding.
 constexpr double step_rounding = 1e-15;
-constexpr double least_defect = 1e-13;
+constexpr double least_defect = 1e-13, most_defect = 1e-9;
 // Curvatures of smooth losses below the rounding of K tell nothing.
 constexpr double least_rough = 1e-7;
 
@@ -143,9 +143,11 @@ class Newton {
     if (equality_defect(qp_, a) > least_defect)
       if (auto kept = nearest_feasible(qp_, a)) a = std::move(*kept);
     const PrimalPoint own = directions_.from(a, at_.lambda);
-    const Evaluation now = evaluate(qp_, a, own.f, at_.lambda);
+    Evaluation now = evaluate(qp_, a, own.f, at_.lambda);
+    // Rows that contradict each other leave no dual point.
+    if (equality_defect(qp_, a) > most_defect) now.kkt = now.gap = infinity;
     best_primal_ = std::min(best_primal_, now.primal);
-    best_dual_ = std::max(best_dual_, now.dual);
+    if (now.gap < infinity) best_dual_ = std::max(best_dual_, now.dual);
     const double gap = relative_gap(now.dual + now.gap, now.dual);
     if (!solution_.a.empty() &&
         !(std::max(now.kkt / options_.stop.kkt, gap / options_.stop.relative_gap) <

@@ -407,6 +407,11 @@ std::optional<std::string> refuses(const DualQp& qp, const Platt& options) {
   if (qp.A.empty() || !covers_all(kinds))
     return "it moves pairs, which the row of an unpenalised bias ties together: leave --bias out";
   if (!kinds.coupled.empty()) return "its pairs keep the row of the bias, or the two of nu, only";
+  const auto is_endless = [](const Block& block) {
+    return std::isinf(block.upper) || std::isinf(block.lower);
+  };
+  if (qp.K->definite() == Definite::no && std::ranges::any_of(qp.block, is_endless))
+    return "with an indefinite kernel every variable needs bounds: take a loss that grows linearly";
   return kinds.refusal;
 }
 
