@@ -72,7 +72,10 @@ Certified certify_near(const Known* known, const DualQp& qp, Solution solution, 
   solution.a = std::move(now.a);
   Evaluation evaluation = evaluate(qp, solution.a, now.f, solution.lambda);
   solution.lambda = std::move(evaluation.lambda);
-  const Enclosure enclosure = enclose(qp, solution.a, now.f, now.error, solution.lambda);
+  const bool mercer = qp.K->definite() != Definite::no;
+  // Objectives over a kernel that is not positive semi-definite bound nothing, however rounded.
+  const Enclosure enclosure =
+      enclose(qp, solution.a, now.f, mercer ? now.error : 0, solution.lambda);
 
   Certificate certificate;
   certificate.primal = certificate.best_primal = enclosure.primal;
@@ -80,8 +83,9 @@ Certified certify_near(const Known* known, const DualQp& qp, Solution solution, 
   certificate.gap = rounded_up(std::max(0.0, enclosure.primal - enclosure.dual));
   certificate.relative_gap = relative_gap(enclosure.primal, enclosure.dual);
   certificate.kkt = std::isnan(evaluation.kkt) ? infinity : evaluation.kkt;
-  certificate.rounding = largest_error(qp, now.error);
-  certificate.mercer = qp.K->definite() != Definite::no;
+  certificate.rounding =
+      mercer ? largest_error(qp, now.error) : expected_rounding(qp, solution.a);
+  certificate.mercer = mercer;
   for (std::size_t r = 0; r < qp.A.size(); ++r) {
     double sum = -qp.d[r];
     for (std::size_t v = 0; v < qp.size(); ++v) sum += qp.A[r][v] * solution.a[v];

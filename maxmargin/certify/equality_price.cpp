@@ -152,7 +152,8 @@ class Corner {
 
   std::span<const std::size_t> variables() const { return variable_; }
   static double room(const Moves& moves, std::size_t v) {
-    return std::min(moves.room_up(v), moves.room_down(v));
+    constexpr double plenty = 1e9;  // variables without bounds are not better than others
+    return std::min({plenty, moves.room_up(v), moves.room_down(v)});
   }
 
  private:

@@ -221,8 +221,11 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
   best.solution.values_found = found;
   best.seconds = certifying;
   if (best.solution.ended == Ended::converged && !reached(best.certificate, stop)) {
-    best.solution.ended = Ended::stalled;
-    best.obstacle = obstacle_of(best, stop);
+    // Of no margin there is no relative gap either.
+    const bool no_margin =
+        is_homogeneous(qp) && Sizes(qp, best.solution.a, best.f).are_of_no_margin();
+    best.solution.ended = no_margin ? Ended::unbounded : Ended::stalled;
+    if (!no_margin) best.obstacle = obstacle_of(best, stop);
   }
   return best;
 }

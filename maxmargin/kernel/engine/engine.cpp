@@ -245,7 +245,8 @@ bool needs_differences(const Form& form, double error) {
   constexpr double good_sums = 1e-9, good_roots = 1e-6;
   if (form.pairing == Pairing::dot) return false;
   const bool has_root = std::holds_alternative<RootDecay>(form.map);
-  return !(error <= 4 * float_roundoff + (has_root ? good_roots : good_sums));
+  // The map in float is wrong by up to six roundoffs.
+  return !(error <= 6 * float_roundoff + (has_root ? good_roots : good_sums));
 }
 
 /// How far values may be from whole multiples of a unit: a distance of d then changes by about
