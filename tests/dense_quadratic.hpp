@@ -23,6 +23,7 @@ class DenseQuadratic : public Quadratic {
   Definite definite() const override { return Definite::yes; }
   std::size_t bytes() const override { return values_.size() * sizeof(double); }
   double value_cost() const override { return 1; }
+  double value_error(Precision) const override { return 0; }
 
   void rows(std::span<const Index> which, std::size_t begin, std::size_t count,
             std::span<float* const> out, const Threads&) const override {

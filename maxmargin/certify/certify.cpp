@@ -5,37 +5,43 @@
 #include <utility>
 
 #include "maxmargin/base/clock.hpp"
+#include "maxmargin/certify/enclosure.hpp"
 #include "maxmargin/certify/known.hpp"
+#include "maxmargin/linalg/enclosed.hpp"
 #include "maxmargin/problem/evaluate.hpp"
 
 namespace maxmargin {
 namespace {
-
-// The deviation of a kernel value in double from the true one, relative to the largest.
-constexpr double double_deviation = 1e-15;
-
-Rounding rounding_of(const DualQp& qp, std::span<const double> beta) {
-  double squares = 0, largest = 0;
-  for (const double coefficient : beta) squares += coefficient * coefficient;
-  for (const double value : qp.K->diagonal()) largest = std::max(largest, std::abs(value));
-  const double deviation = qp.K->deviation() * largest;
-  return {deviation * std::sqrt(squares), deviation * squares / 2};
-}
 
 Known product_at(const DualQp& qp, std::vector<double> a, Precision precision,
                  const Threads& threads) {
   const std::vector<double> beta = qp.coefficients(a);
   std::vector<double> f(qp.K->size());
   qp.K->multiply(beta, f, precision, threads);
-  double rounding = rounding_of(qp, beta).f;
-  if (precision == Precision::exact) rounding *= double_deviation / qp.K->deviation();
-  return {std::move(a), std::move(f), rounding};
+  const double error = product_error(*qp.K, beta, precision) + coefficient_error(qp, a);
+  return {std::move(a), std::move(f), error};
+}
+
+/// Within their bounds: what a solver leaves outside by a rounding is no part of the answer.
+void put_within_bounds(const DualQp& qp, std::vector<double>& a) {
+  for (std::size_t v = 0; v < qp.size(); ++v)
+    a[v] = std::isnan(a[v]) ? qp.block[v].lower
+                            : std::clamp(a[v], qp.block[v].lower, qp.block[v].upper);
+}
+
+double largest_error(const DualQp& qp, double error) {
+  double largest = 0;
+  for (const double value : qp.K->diagonal()) largest = std::max(largest, std::abs(value));
+  return rounded_up(error * std::sqrt(largest));
 }
 
 }  // namespace
 
-Rounding expected_rounding(const DualQp& qp, std::span<const double> a) {
-  return rounding_of(qp, qp.coefficients(a));
+double expected_rounding(const DualQp& qp, std::span<const double> a) {
+  double squares = 0, largest = 0;
+  for (const double coefficient : qp.coefficients(a)) squares += coefficient * coefficient;
+  for (const double value : qp.K->diagonal()) largest = std::max(largest, std::abs(value));
+  return qp.K->deviation() * largest * std::sqrt(squares);
 }
 
 Known known_at(const DualQp& qp, std::vector<double> a, const Known& known,
@@ -45,7 +51,10 @@ Known known_at(const DualQp& qp, std::vector<double> a, const Known& known,
   for (std::size_t p = 0; p < change.size(); ++p) change[p] -= before[p];
   qp.K->multiply(change, f, Precision::fast, threads);
   for (std::size_t p = 0; p < f.size(); ++p) f[p] += known.f[p];
-  return {std::move(a), std::move(f), std::hypot(known.rounding, rounding_of(qp, change).f)};
+  // The differences, and the sums above, are rounded too.
+  const double error = known.error + product_error(*qp.K, change, Precision::fast) +
+                       2 * (coefficient_error(qp, a) + coefficient_error(qp, known.a));
+  return {std::move(a), std::move(f), rounded_up(error)};
 }
 
 Certified certify(const DualQp& qp, Solution solution, Precision precision,
@@ -56,34 +65,38 @@ Certified certify(const DualQp& qp, Solution solution, Precision precision,
 Certified certify_near(const Known* known, const DualQp& qp, Solution solution, Precision precision,
                        const Threads& threads) {
   const Stopwatch clock;
+  put_within_bounds(qp, solution.a);
   Known now = known != nullptr && precision == Precision::fast
                   ? known_at(qp, std::move(solution.a), *known, threads)
                   : product_at(qp, std::move(solution.a), precision, threads);
   solution.a = std::move(now.a);
-  const std::vector<double>& f = now.f;
-  Evaluation evaluation = evaluate(qp, solution.a, f, solution.lambda);
+  Evaluation evaluation = evaluate(qp, solution.a, now.f, solution.lambda);
+  solution.lambda = std::move(evaluation.lambda);
+  const bool mercer = qp.K->definite() != Definite::no;
+  // Objectives over a kernel that is not positive semi-definite bound nothing, however rounded.
+  const Enclosure enclosure =
+      enclose(qp, solution.a, now.f, mercer ? now.error : 0, solution.lambda);
 
   Certificate certificate;
-  certificate.primal = evaluation.primal;
-  certificate.dual = evaluation.dual;
-  certificate.gap = evaluation.gap;
-  certificate.relative_gap = relative_gap(evaluation.dual + evaluation.gap, evaluation.dual);
-  certificate.kkt = evaluation.kkt;
-  certificate.rounding = now.rounding;
-  certificate.mercer = qp.K->definite() != Definite::no;
+  certificate.primal = certificate.best_primal = enclosure.primal;
+  certificate.dual = certificate.best_dual = enclosure.dual;
+  certificate.gap = rounded_up(std::max(0.0, enclosure.primal - enclosure.dual));
+  certificate.relative_gap = relative_gap(enclosure.primal, enclosure.dual);
+  certificate.kkt = std::isnan(evaluation.kkt) ? infinity : evaluation.kkt;
+  certificate.rounding =
+      mercer ? largest_error(qp, now.error) : expected_rounding(qp, solution.a);
+  certificate.mercer = mercer;
   for (std::size_t r = 0; r < qp.A.size(); ++r) {
     double sum = -qp.d[r];
     for (std::size_t v = 0; v < qp.size(); ++v) sum += qp.A[r][v] * solution.a[v];
     certificate.equality_residual = std::max(certificate.equality_residual, std::abs(sum));
   }
-  for (std::size_t v = 0; v < qp.size(); ++v)
-    certificate.bound_residual =
-        std::max({certificate.bound_residual, qp.block[v].lower - solution.a[v],
-                  solution.a[v] - qp.block[v].upper});
-  certificate.best_primal = std::min(solution.best_primal, evaluation.primal);
-  certificate.best_dual = std::max(solution.best_dual, evaluation.dual);
-  solution.lambda = std::move(evaluation.lambda);
-  return {std::move(solution), certificate, clock.seconds(), std::move(now.f)};
+  // What a solver thinks of its own bounds is not certified.
+  solution.best_primal = enclosure.primal;
+  solution.best_dual = enclosure.dual;
+  Certified result{std::move(solution), certificate, clock.seconds(), std::move(now.f), now.error};
+  result.charge = std::max(0.0, certificate.gap - enclosure.gap);
+  return result;
 }
 
 }  // namespace maxmargin

@@ -1,21 +1,25 @@
 #pragma once
 
+#include <string>
+
 #include "maxmargin/problem/dual_qp.hpp"
 #include "maxmargin/problem/solution.hpp"
 
 namespace maxmargin {
 
-/// How good a solution is, computed from `a` alone by code that knows no solver.
+/// How good a solution is, computed from `a` alone by code that knows no solver. The objectives are
+/// bounds, with all rounding on the safe side: where K is positive semi-definite the optimum lies
+/// between them.
 struct Certificate {
-  double primal = infinity;        ///< 1/2 a'Q~a + sum phi*(-h) + lambda'd
-  double dual = -infinity;         ///< -(1/2 a'Q~a + sum phi(a))
-  double gap = infinity;           ///< sum [phi(a) + phi*(-h) + h a] >= 0, summed term by term
+  double primal = infinity;        ///< >= 1/2 a'Q~a + sum phi*(-h) + lambda'd
+  double dual = -infinity;         ///< <= -(1/2 a'Q~a + sum phi(a))
+  double gap = infinity;           ///< primal - dual, rounded up
   double relative_gap = infinity;  ///< 2 gap / (|primal| + |dual|), (10.9)
   double kkt = infinity;           ///< largest violation m(a) - M(a) of the optimality conditions
   double equality_residual = 0;    ///< largest |A a - d|
   double bound_residual = 0;       ///< largest excess over a bound
-  double rounding = 0;             ///< expected error of f from the rounding of kernel values
-  double best_primal = infinity;   ///< bounds on the optimum over the whole run (10.21)
+  double rounding = 0;             ///< the most that f may be wrong by at any point
+  double best_primal = infinity;   ///< the best bounds that were certified in the run (10.21)
   double best_dual = -infinity;
   bool mercer = true;  ///< false: K is not positive semi-definite, so the gap is no bound
 };
@@ -25,17 +29,18 @@ struct Certified {
   Certificate certificate;
   double seconds = 0;     ///< that the certificate took
   std::vector<double> f;  ///< K s a at the points
+  double error = 0;       ///< of f, see Known
+  double charge = 0;      ///< the part of the gap that rounding may have made
+  std::string obstacle =
+      {};  ///< why a run has stalled, in a sentence, where rounding is the reason
 };
 
 /// h = Q~a + A'lambda; chooses lambda to make the primal smallest (exactly, where no variable
 /// stands in two equality rows).
 Certified certify(const DualQp& qp, Solution solution, Precision precision, const Threads& threads);
 
-/// What the rounding of float kernel values is expected to change: f, and the objectives.
-struct Rounding {
-  double f;
-  double objective;
-};
-Rounding expected_rounding(const DualQp& qp, std::span<const double> a);
+/// What the rounding of float kernel values is expected to change f by: not the worst that it may,
+/// but what the violation of the optimality conditions is seen through.
+double expected_rounding(const DualQp& qp, std::span<const double> a);
 
 }  // namespace maxmargin

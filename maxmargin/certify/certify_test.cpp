@@ -43,15 +43,15 @@ struct Made {
 TEST(Certify, FromAKnownFIsTheSameWithinItsRounding) {
   const Made made;
   const Certified before = made.certified(made.a, Precision::fast);
-  const Known known{made.a, before.f, before.certificate.rounding};
+  const Known known{made.a, before.f, before.error};
   const Certified plain = made.certified(made.b, Precision::fast);
   const Certified near = made.certified(made.b, Precision::fast, &known);
   EXPECT_EQ(near.solution.a, made.b);
-  EXPECT_GE(near.certificate.rounding, known.rounding);
-  EXPECT_LE(near.certificate.rounding, 3 * plain.certificate.rounding);
+  EXPECT_GE(near.error, known.error);
+  EXPECT_LE(near.error, 3 * plain.error);
   for (std::size_t p = 0; p < plain.f.size(); ++p)
-    EXPECT_NEAR(near.f[p], plain.f[p], 20 * plain.certificate.rounding);
-  EXPECT_NEAR(near.certificate.gap, plain.certificate.gap, 1e-4 * plain.certificate.gap);
+    EXPECT_NEAR(near.f[p], plain.f[p], near.error + plain.error);
+  EXPECT_NEAR(near.certificate.gap, plain.certificate.gap, near.charge + plain.charge);
 }
 
 TEST(Certify, AnExactCertificateTakesNoFFromOthers) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "maxmargin/certify/certify.hpp"
+#include "maxmargin/linalg/enclosed.hpp"
 #include "maxmargin/problem/streamed.hpp"
 
 namespace maxmargin {
@@ -24,28 +25,46 @@ struct StreamedCertified {
 StreamedCertified certify(const StreamedProblem& problem, const StreamedVariables& variables,
                           double bias, const Threads& threads);
 
+/// What the first pass tells of w = X'beta, in doubles.
+struct StreamedSums {
+  double reach = 0;                         ///< sum |beta| |x|
+  double count = 0;                         ///< of rows
+  double residual = 0, residual_error = 0;  ///< sum of beta where the constant is free
+};
+
 /// The second pass piece by piece, for a pass that has other work too: parts as in streamed.hpp.
 class StreamedExaminer {
  public:
-  StreamedExaminer(const StreamedProblem& problem, std::vector<double> point);
+  /// Of the variables whose w is `point`, as far as doubles tell; without `sums` the objectives are
+  /// no bounds.
+  StreamedExaminer(const StreamedProblem& problem, std::vector<double> point,
+                   const StreamedSums& sums = {});
 
-  /// `f`: decision values at the rows of the chunk.
+  /// `f`: decision values at the rows of the chunk; `length`: of these rows, at least; may be
+  /// empty.
   void add(std::size_t part, const RowChunk& chunk, std::span<const double> a,
-           std::span<const double> f);
+           std::span<const double> f, std::span<const double> length = {});
   /// Without the residuals and the rounding, which w alone does not tell.
   Certificate certificate() const;
 
  private:
+  /// A variable that could take over what the equality row misses.
+  struct Room {
+    double width = 0, slope = 0, bend = 0;  ///< half of its room, and the most on its way
+  };
   struct Sums {
-    double values = 0, conjugates = 0, gap = 0;
+    EnclosedSum values, conjugates;
     double highest = -infinity, lowest = infinity;  ///< levels of the free constant's row
     double violation = 0;
+    Room adding, taking;  ///< the widest to make the sum of beta larger, and smaller
   };
-  void add_variable(Sums& sums, const Block& block, double a, double f) const;
+  void add_variable(Sums& sums, const Block& block, double a, double f, double length) const;
+  double equality_price(const Sums& all) const;
 
   const StreamedProblem& problem_;
   std::vector<double> point_;
-  double bias_, quadratic_;
+  StreamedSums first_;
+  double bias_, norm_;
   std::vector<Sums> parts_;
 };
 

@@ -62,13 +62,17 @@ struct Block {
   }
 
   /// The conjugate phi*(slope) = sup over t of slope t - phi(t); +infinity where unbounded.
-  double conjugate(double slope) const {
-    const double rest = slope - linear;
+  double conjugate(double slope) const { return conjugate_beyond(slope - linear); }
+
+  /// phi*(linear + rest)
+  double conjugate_beyond(double rest) const {
     if (entropy == Entropy::exponential) return scale * std::exp(rest);
     if (entropy == Entropy::logistic)
       return upper * (std::max(rest, 0.0) + std::log1p(std::exp(-std::abs(rest))));
-    const double t = argmax(slope);
     if (curvature == 0 && rest == 0) return 0;
+    const double t = curvature > 0 ? std::clamp(rest / curvature, lower, upper)
+                     : rest > 0    ? upper
+                                   : lower;
     if (t == infinity || t == -infinity) return infinity;
     return rest * t - curvature * t * t / 2;
   }

@@ -16,6 +16,7 @@ class Shape : public Quadratic {
   Definite definite() const override { return definite_; }
   std::size_t bytes() const override { return 0; }
   double value_cost() const override { return 1; }
+  double value_error(Precision) const override { return 0; }
   std::size_t columns() const override { return columns_; }
   void rows(std::span<const Index>, std::size_t, std::size_t, std::span<float* const>,
             const Threads&) const override {}

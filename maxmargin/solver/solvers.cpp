@@ -2,21 +2,28 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <string>
 #include <utility>
 
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/certify/enclosure.hpp"
 #include "maxmargin/problem/consistent.hpp"
+#include "maxmargin/problem/margin.hpp"
 #include "maxmargin/solver/solve_from.hpp"
 
 namespace maxmargin {
 namespace {
 
-// Asked for less than so many times what the rounding of float kernel values may change, the answer
-// is judged, and if need be improved, with kernel values in double.
+// A violation of less than so many times what float kernel values are expected to change in f is
+// judged, and if need be improved, with kernel values in double.
 constexpr double rounding_margin = 4;
+// The share of the gap asked for that rounding may take before more digits are used.
+constexpr double most_charge = 0.25;
 constexpr int most_refinements = 6;
+// What is left of the violation and the gap after a refinement that was worth it.
+constexpr double progress = 0.9;
 
 const Stop& stop_of(const Solver& solver) {
   return std::visit([](const auto& chosen) -> const Stop& { return chosen.stop; }, solver);
@@ -27,10 +34,66 @@ bool reached(const Certificate& certificate, const Stop& stop) {
          (!certificate.mercer || certificate.relative_gap <= stop.relative_gap);
 }
 
-bool float_is_enough(const DualQp& qp, const Solution& solution, double dual, const Stop& stop) {
-  const Rounding rounding = expected_rounding(qp, solution.a);
-  return stop.kkt >= rounding_margin * rounding.f &&
-         stop.relative_gap * std::abs(dual) >= rounding_margin * rounding.objective;
+/// What primal - dual may be at most.
+double gap_allowed(double dual, const Stop& stop) { return stop.relative_gap * std::abs(dual); }
+
+/// What is asked for; of a nu machine at least so much that there is a margin at all.
+Stop stop_for(const DualQp& qp, Stop stop) {
+  constexpr double least = 0.25;
+  if (is_homogeneous(qp)) stop.relative_gap = std::min(stop.relative_gap, least);
+  return stop;
+}
+
+/// Whether float kernel values may do, by what is known before f is computed from them.
+bool float_may_do(const DualQp& qp, std::span<const double> a, double dual, const Stop& stop) {
+  if (stop.kkt < rounding_margin * expected_rounding(qp, a)) return false;
+  if (qp.K->definite() == Definite::no || !std::isfinite(dual)) return true;
+  const double error = product_error(*qp.K, qp.coefficients(a), Precision::fast);
+  return least_charge(qp, a, error) <= gap_allowed(dual, stop);
+}
+
+/// Whether what rounding may have made of the gap is too much of what is asked for.
+bool is_rounding(const Certified& found, const Stop& stop) {
+  return found.certificate.mercer &&
+         found.charge > most_charge * gap_allowed(found.certificate.dual, stop) &&
+         found.certificate.relative_gap > stop.relative_gap;
+}
+
+double largest_scale(const DualQp& qp) {
+  double largest = 0;
+  for (const double value : qp.K->diagonal()) largest = std::max(largest, std::abs(value));
+  return largest > 0 ? std::sqrt(largest) : 1;
+}
+
+/// Why a run has stalled, where rounding is the reason.
+std::string obstacle_of(const Certified& found, const Stop& stop) {
+  if (!is_rounding(found, stop)) return {};
+  char text[160];
+  std::snprintf(text, sizeof text,
+                "of the gap %.3g may be rounding: f is known to %.1e, and the costs multiply that",
+                found.charge, found.certificate.rounding);
+  return text;
+}
+
+/// For another round: a solver's own gap has to leave room for the rounding that is charged to it.
+Solver with_tighter_stop(const Solver& solver, int round) {
+  Solver tighter = solver;
+  std::visit([&](auto& chosen) { chosen.stop.relative_gap *= std::pow(0.5, round); }, tighter);
+  return tighter;
+}
+
+/// Keeps the better of two certified solutions, and the best bounds of both.
+void keep_better(Certified& best, Certified now) {
+  const auto gap = [](const Certified& each) {
+    return each.certificate.mercer ? each.certificate.gap : each.certificate.kkt;
+  };
+  const double primal = std::min(best.certificate.best_primal, now.certificate.best_primal);
+  const double dual = std::max(best.certificate.best_dual, now.certificate.best_dual);
+  const bool is_better = best.solution.a.empty() || gap(now) < gap(best) ||
+                         (gap(now) == gap(best) && now.certificate.kkt < best.certificate.kkt);
+  if (is_better) best = std::move(now);
+  best.certificate.best_primal = best.solution.best_primal = primal;
+  best.certificate.best_dual = best.solution.best_dual = dual;
 }
 
 /// What to do about a refusal: the solvers that would take the problem with as much memory.
@@ -79,7 +142,7 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
         "the solver '" + std::string(name_of(solver)) + "' cannot take this problem: " + *why,
         advice(qp, solver));
   const Stopwatch clock;
-  const Stop& stop = stop_of(solver);
+  const Stop stop = stop_of(solver), digits = stop_for(qp, stop);
   // What is known while the certificate is made; an observer that ended the run hears no more.
   Progress last;
   Control answer = Control::proceed;
@@ -96,7 +159,9 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     std::vector<double> f = std::exchange(solution.f, {});
     if (judged == Judged::apart || f.empty())
       return certify_near(start, qp, std::move(solution), context.precision, threads);
-    const Known own{solution.a, std::move(f), expected_rounding(qp, solution.a).f};
+    // Not proved, as a solver's f is not: only for machines that nobody is told the gap of.
+    const double error = expected_rounding(qp, solution.a) / largest_scale(qp);
+    const Known own{solution.a, std::move(f), error};
     return certify_near(&own, qp, std::move(solution), context.precision, threads);
   };
   if (start != nullptr) {
@@ -113,31 +178,36 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     solution.ended = Ended::converged;
     best = certify_near(start, qp, std::move(solution), Precision::fast, threads);
     if (reached(best.certificate, stop) &&
-        float_is_enough(qp, best.solution, best.certificate.dual, stop))
+        stop.kkt >= rounding_margin * expected_rounding(qp, best.solution.a))
       return best;
+    best = {};
   }
   for (int round = 0; round < most_refinements; ++round) {
+    const Solver tighter = with_tighter_stop(solver, round);
     Solution solution =
-        std::visit([&](const auto& chosen) { return run(qp, chosen, context); }, solver);
+        std::visit([&](const auto& chosen) { return run(qp, chosen, context); }, tighter);
     iterations += solution.iterations;
-    const bool converged = solution.ended == Ended::converged;
+    const Ended ended = solution.ended;
+    const bool converged = ended == Ended::converged;
     // What the solver knows of the dual tells which certificate will be needed.
-    if (converged && !float_is_enough(qp, solution, solution.best_dual, stop))
+    if (converged && !float_may_do(qp, solution.a, solution.best_dual, digits))
       context.precision = Precision::exact;
     Certified now = certified(std::move(solution));
     certifying += now.seconds;
     if (context.precision == Precision::fast && converged &&
-        !float_is_enough(qp, now.solution, now.certificate.dual, stop)) {
+        (is_rounding(now, digits) ||
+         stop.kkt < rounding_margin * expected_rounding(qp, now.solution.a))) {
       context.precision = Precision::exact;
       now = certified(std::move(now.solution));
       certifying += now.seconds;
     }
     const bool enough = reached(now.certificate, stop);
-    const bool better = round == 0 || now.certificate.kkt < best.certificate.kkt;
-    const Ended ended = now.solution.ended;
-    if (better) best = std::move(now);
+    const bool better = round == 0 || now.certificate.kkt < progress * best.certificate.kkt ||
+                        now.certificate.gap < progress * best.certificate.gap;
+    const bool rounding = is_rounding(now, stop) && now.certificate.gap < 2 * now.charge;
+    keep_better(best, std::move(now));
     best.solution.ended = ended;
-    if (enough || ended != Ended::converged || !better) break;
+    if (enough || !converged || !better || rounding) break;
     // Corrections are small, so the rounding of the float rows that carry them is negligible.
     context.start = best.solution.a;
     context.start_f = best.f;
@@ -146,8 +216,13 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
   }
   best.solution.iterations = iterations;
   best.seconds = certifying;
-  if (best.solution.ended == Ended::converged && !reached(best.certificate, stop))
-    best.solution.ended = Ended::stalled;
+  if (best.solution.ended == Ended::converged && !reached(best.certificate, stop)) {
+    // Of no margin there is no relative gap either.
+    const bool no_margin =
+        is_homogeneous(qp) && Sizes(qp, best.solution.a, best.f).are_of_no_margin();
+    best.solution.ended = no_margin ? Ended::unbounded : Ended::stalled;
+    if (!no_margin) best.obstacle = obstacle_of(best, stop);
+  }
   return best;
 }
 

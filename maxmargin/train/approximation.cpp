@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "maxmargin/base/clock.hpp"
+#include "maxmargin/certify/enclosure.hpp"
 #include "maxmargin/problem/matrix/biased.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 
@@ -81,10 +82,10 @@ double true_dual(const Examples& data, const Kernel& kernel, const Formulated& f
   const std::vector<double> beta = formulated.qp.coefficients(a);
   std::vector<double> f(K->size());
   K->multiply(beta, f, Precision::fast, threads);
-  double sum = 0;
-  for (std::size_t p = 0; p < f.size(); ++p) sum += beta[p] * f[p] / 2;
-  for (std::size_t v = 0; v < a.size(); ++v) sum += formulated.qp.block[v].value(a[v]);
-  return -sum;
+  DualQp qp = formulated.qp;
+  qp.K = std::move(K);
+  const double error = product_error(*qp.K, beta, Precision::fast) + coefficient_error(qp, a);
+  return enclose(qp, a, f, error, std::vector<double>(qp.A.size(), 0.0)).dual;
 }
 
 }  // namespace maxmargin

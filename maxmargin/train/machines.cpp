@@ -151,8 +151,10 @@ void set_width(const Loss& loss, Machine& machine) {
   machine.lambda[0] = (first + second) / 2;
   machine.width = (margin ? second - first : first - second) / 2;
   if (!margin) return;
-  // No margin within the rounding of f: the machine is that of an infinite cost.
-  if (!(machine.width > machine.certificate.rounding) && machine.certificate.mercer &&
+  // No margin within the rounding of f, and the dual does not prove one: the machine is that of an
+  // infinite cost.
+  if (!(machine.width > machine.certificate.rounding) && !(machine.certificate.dual > 0) &&
+      machine.certificate.mercer &&
       (machine.ended == Ended::converged || machine.ended == Ended::stalled))
     machine.ended = Ended::unbounded;
   if (!(machine.width > std::numeric_limits<double>::min())) return;

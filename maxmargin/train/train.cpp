@@ -7,6 +7,7 @@
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/data/equal_rows.hpp"
 #include "maxmargin/kernel/mercer.hpp"
+#include "maxmargin/linalg/enclosed.hpp"
 #include "maxmargin/train/approximation.hpp"
 #include "maxmargin/train/folds/calibrate.hpp"
 #include "maxmargin/train/machines.hpp"
@@ -14,11 +15,12 @@
 namespace maxmargin {
 
 void add_to(Certificate& sum, const Certificate& part) {
-  sum.primal += part.primal;
-  sum.dual += part.dual;
-  sum.gap += part.gap;
-  sum.best_primal += part.best_primal;
-  sum.best_dual += part.best_dual;
+  // Bounds stay bounds: sums are rounded to their safe side.
+  sum.primal = rounded_up(sum.primal + part.primal);
+  sum.dual = rounded_down(sum.dual + part.dual);
+  sum.gap = rounded_up(sum.gap + part.gap);
+  sum.best_primal = rounded_up(sum.best_primal + part.best_primal);
+  sum.best_dual = rounded_down(sum.best_dual + part.best_dual);
   sum.relative_gap = std::max(sum.relative_gap, part.relative_gap);
   sum.kkt = std::max(sum.kkt, part.kkt);
   sum.equality_residual = std::max(sum.equality_residual, part.equality_residual);
@@ -260,6 +262,7 @@ Trained summed_up(const Prepared& prepared, const Subproblems& problems,
     if (k > 0) add_to(trained.certificate, certified.certificate);
     trained.iterations += certified.solution.iterations;
     trained.certify_seconds += certified.seconds;
+    if (trained.obstacle.empty()) trained.obstacle = certified.obstacle;
   }
   // Machines that are trained side by side are certified side by side.
   if (side_by_side(parts.size(), threads)) trained.certify_seconds /= threads.count();

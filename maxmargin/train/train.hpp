@@ -45,6 +45,7 @@ struct Trained {
   std::string solver;            ///< which, and
   std::string reason;            ///< why
   Ended ended = Ended::stalled;  ///< the worst of its machines
+  std::string obstacle;          ///< why it has stalled, where that is known
   std::uint64_t iterations = 0;  ///< summed
   Certificate certificate;       ///< objectives summed, violations worst
   std::size_t merged_rows = 0;   ///< rows that were equal to another and shared its variable

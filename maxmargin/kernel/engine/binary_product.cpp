@@ -93,7 +93,7 @@ bool BinaryProduct::pays() {
 #endif
 }
 
-BinaryProduct::BinaryProduct(double rate) {
+BinaryProduct::BinaryProduct(double rate) : rate_(rate) {
   for (std::size_t s = 0; s < falling_.size(); ++s)
     falling_[s] = std::exp(-rate * static_cast<double>(s));
   for (std::size_t k = 0; k < low_.size(); ++k) {

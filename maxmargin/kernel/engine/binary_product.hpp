@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "maxmargin/kernel/engine/tiles.hpp"
+#include "maxmargin/linalg/enclosed.hpp"
 
 namespace maxmargin {
 
@@ -34,6 +35,12 @@ class BinaryProduct {
   BinaryRows rows(std::span<const ListedRow<std::uint8_t>> lists,
                   std::span<const std::uint8_t> base, std::span<const double> coefficients) const;
 
+  /// What a value may be wrong by where rows have at most so many features: each of the three
+  /// exponentials has an argument and a result that are rounded, and there are four products.
+  double error(double most_features) const {
+    return unit_roundoff * (4 * rate_ * most_features + 16);
+  }
+
   /// y[c] += the sum over the rows for each column c of a panel, which has column_base[c] features.
   void add(const std::uint8_t* panel, const std::uint8_t* column_base, const BinaryRows& rows,
            double* y) const;
@@ -45,6 +52,7 @@ class BinaryProduct {
   void add_vectors(const std::uint8_t* panel, const std::uint8_t* column_base,
                    const BinaryRows& rows, double* y) const;
 
+  double rate_;
   std::array<double, 256> falling_;  ///< exp(-rate s)
   /// exp(2 rate k) as a product of two entries, one for each digit of k to the base of 16.
   alignas(64) std::array<double, 16> low_;

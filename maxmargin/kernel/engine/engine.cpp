@@ -7,6 +7,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "maxmargin/kernel/engine/error_bound.hpp"
 #include "maxmargin/kernel/engine/exact_product.hpp"
 #include "maxmargin/kernel/engine/left_panel.hpp"
 #include "maxmargin/kernel/engine/locality.hpp"
@@ -25,8 +26,15 @@ constexpr std::size_t product_columns = 2048;
 /// Columns left as they are stored; see left_panel.hpp.
 class StoredEngine final : public Engine {
  public:
-  StoredEngine(const Form& form, const Rows& columns, bool in_double)
-      : form_(form), columns_(columns), in_double_(in_double) {}
+  StoredEngine(const Form& form, const Rows& columns, bool in_double, double float_error)
+      : StoredEngine(form, columns, in_double, float_error, ExactValues(form, columns)) {}
+  StoredEngine(const Form& form, const Rows& columns, bool in_double, double float_error,
+               const ExactValues& exact)
+      : form_(form),
+        columns_(columns),
+        exact_(exact),
+        in_double_(in_double),
+        float_error_(float_error) {}
 
   void block(const Rows& left, std::span<const Index> which, std::size_t begin, std::size_t count,
              std::span<float* const> out) const override {
@@ -35,25 +43,28 @@ class StoredEngine final : public Engine {
   }
   void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,
                    std::size_t count, double* out, std::size_t stride) const override {
-    exact_left_panel_block(form_, left, which, columns_, begin, count, out, stride);
+    exact_.block(left, which, columns_, begin, count, out, stride);
   }
   void add_exact_product(const Rows& left, std::span<const Index> which,
                          std::span<const double> coefficients, std::size_t begin, std::size_t count,
                          double* y) const override {
-    maxmargin::add_exact_product(form_, left, which, coefficients, columns_, begin, count, y);
+    exact_.add_product(left, which, coefficients, columns_, begin, count, y);
   }
   std::unique_ptr<Engine> for_columns(const Rows& columns, std::span<const Index>) const override {
-    return std::make_unique<StoredEngine>(form_, columns, in_double_);
+    return std::make_unique<StoredEngine>(form_, columns, in_double_, float_error_, exact_);
   }
   double value_cost() const override {
     return 0.1 * static_cast<double>(columns_.stored()) / static_cast<double>(columns_.count + 1);
   }
+  ValueErrors errors() const override { return {float_error_, exact_.error()}; }
   std::size_t bytes() const override { return 0; }
 
  private:
   Form form_;
   Rows columns_;
+  ExactValues exact_;
   bool in_double_;
+  double float_error_;
 };
 
 /// An engine whose values come in double: the user's function and the precomputed matrix.
@@ -67,7 +78,35 @@ class DoubleEngine : public Engine {
       for (std::size_t c = 0; c < count; ++c) out[r][c] = static_cast<float>(exact[r * count + c]);
   }
   double value_cost() const override { return 100; }
+  /// What is in the matrix, or what the function says, is the kernel.
+  ValueErrors errors() const override { return {float_roundoff, 0}; }
   std::size_t bytes() const override { return 0; }
+};
+
+/// Distances that float sums, or sums of products, would not tell: far from each other, or from
+/// zero. From differences in double.
+class DifferenceEngine final : public DoubleEngine {
+ public:
+  DifferenceEngine(const Form& form, const Rows& columns)
+      : DifferenceEngine(columns, ExactValues(form, columns)) {}
+  DifferenceEngine(const Rows& columns, const ExactValues& exact)
+      : columns_(columns), exact_(exact) {}
+  void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,
+                   std::size_t count, double* out, std::size_t stride) const override {
+    exact_.block(left, which, columns_, begin, count, out, stride);
+  }
+  std::unique_ptr<Engine> for_columns(const Rows& columns, std::span<const Index>) const override {
+    return std::make_unique<DifferenceEngine>(columns, exact_);
+  }
+  double value_cost() const override {
+    return 2 +
+           0.5 * static_cast<double>(columns_.stored()) / static_cast<double>(columns_.count + 1);
+  }
+  ValueErrors errors() const override { return {exact_.error() + float_roundoff, exact_.error()}; }
+
+ private:
+  Rows columns_;
+  ExactValues exact_;
 };
 
 class CustomEngine final : public DoubleEngine {
@@ -133,6 +172,8 @@ constexpr double differences_limit = 5;
 constexpr double products_limit = 0.25;
 // Longer sums of floats lose more: equal terms are all rounded to the same side.
 constexpr std::size_t longest_float_sum = 128;
+// Blocks of floats have so many terms at most (tiles.cpp).
+constexpr std::size_t longest_block = 128;
 // Above this degree the error of a power grows beyond 1e-6.
 constexpr int float_degree = 3;
 constexpr double huge_norm = 1e30;
@@ -177,6 +218,37 @@ constexpr std::size_t most_differences = 32;
 // From this density on, walking through all features is cheaper than through a list.
 constexpr double dense_from = 0.4;
 
+// Values may deviate from whole numbers by a share of themselves, which is much far from zero.
+constexpr double most_whole_error = 4e-6;
+// A value of a table is a product of up to four entries.
+constexpr double table_roundings = 8;
+
+/// Whether sums of this size, and what the map makes of them, are well within the range of float.
+bool fits_float(const Form& form, double size) {
+  constexpr double least = 1e-20, most = 1e20, least_factor = 1e-30, most_factor = 1e30;
+  const auto is_usual = [&](double factor) {
+    return factor >= least_factor && factor <= most_factor;
+  };
+  // Chi-squared squares what it sums up.
+  const double squares = form.pairing == Pairing::chi_squared ? size * size : size;
+  if (!(squares >= least && squares <= most)) return false;
+  if (const auto* power = std::get_if<Power>(&form.map)) return is_usual(power->factor);
+  if (const auto* tangent = std::get_if<HyperbolicTangent>(&form.map))
+    return is_usual(std::abs(tangent->factor));
+  const double rate = sensitivity(form.map);
+  if (const auto* root = std::get_if<RootDecay>(&form.map)) return root->rate <= most_factor;
+  return rate <= most_factor && rate * size <= most_factor;
+}
+
+/// Whether values from double sums of products are no better than from differences of features.
+bool needs_differences(const Form& form, double error) {
+  constexpr double good_sums = 1e-9, good_roots = 1e-6;
+  if (form.pairing == Pairing::dot) return false;
+  const bool has_root = std::holds_alternative<RootDecay>(form.map);
+  // The map in float is wrong by up to six roundoffs.
+  return !(error <= 6 * float_roundoff + (has_root ? good_roots : good_sums));
+}
+
 /// How far values may be from whole multiples of a unit: a distance of d then changes by about
 /// 2 sqrt(2 d / 3) times that (independent deviations, evenly spread), and the kernel value, at two
 /// and a half times that for the largest distance, by less than 1e-6.
@@ -196,13 +268,24 @@ std::unique_ptr<Engine> make_whole_engine(const Form& form, const Rows& columns,
   packing.unit = common_unit(summation, columns, extent, packing.slack, threads);
   if (packing.unit == 0) return nullptr;
   const double square = packing.unit * packing.unit, units = extent.norm / square;
+  if (!(units < 0x1p31) || !fits_float(form, square)) return nullptr;
+  packing.most_units = units;
   const bool is_binary =
       extent.smallest == extent.largest && packing.unit == extent.largest && !extent.negative;
   const bool is_listed = packing.side == LeftSide::listed;
+  const double deviation = unit_deviation(summation, columns, packing.unit, threads);
+  SumError sums = moved_rows(deviation);
+  sums.relative += 8 * unit_roundoff;  // of the unit's square
+  // Without slack a value deviates by a share of itself.
+  if (form.pairing == Pairing::dot)
+    sums.absolute = deviation > 0 ? 2.1 * Unit::relative_slack : 8 * unit_roundoff;
+  packing.float_error = value_error(form, sums, float_roundoff);
+  if (packing.float_error > most_whole_error) return nullptr;
   if (is_binary && 2 * units <= 255 && summation.is_euclidean() &&
       std::holds_alternative<Decay>(form.map)) {
     packing.side = LeftSide::listed;
     packing.trusted_norm = (255 - units) * square;
+    packing.float_error += table_roundings * float_roundoff;
     return make_panel_engine<std::uint8_t>(form, columns, std::move(packing), threads);
   }
   // Exact in float up to 2^24 and in int32 up to 2^31.
@@ -257,19 +340,42 @@ bool groups_pay(const Rows& columns, std::size_t used_features) {
   return grouped * static_cast<double>(rows_a_group * together) < cost * static_cast<double>(alone);
 }
 
+/// The proved error of values from sums of such terms, in float or in double, of the rows as they
+/// are or about a center.
+double packed_error(const Form& form, double roundoff, std::size_t terms, double own) {
+  const Summation summation(form.pairing);
+  SumError sums = summation.is_product() ? product_sums(form, roundoff, terms, own)
+                                         : list_sums_error(roundoff, terms, own);
+  if (summation.roots) sums = sums + moved_rows(unit_roundoff * 4 * std::sqrt(own));
+  return value_error(form, sums, float_roundoff);
+}
+
+/// By differences of features in float, and in sums over rows by products about `norm`.
+double differences_error(const Form& form, std::size_t features, double own, double norm) {
+  const double by_products = packed_error(form, float_roundoff, features, norm);
+  const SumError sums = difference_sums_error(float_roundoff, features, std::max(own, norm));
+  return std::max(by_products, value_error(form, sums, float_roundoff));
+}
+
 std::unique_ptr<Engine> make_form_engine(const Form& form, const Rows& columns,
                                          const Threads& threads) {
   const Summation summation(form.pairing);
   const Extent extent = extent_of(summation, columns, threads);
   double own = summation.is_product() ? extent.norm : extent.alone;
-  double trust = float_trust(form, own, float_limit);
+  double trust = fits_float(form, own) ? float_trust(form, own, float_limit) : 0;
   Packing packing;
   packing.used = used_features(columns, threads);
   packing.nonzeros = static_cast<double>(extent.nonzeros) / static_cast<double>(columns.count + 1);
   const std::size_t stored = columns.stored() * 12 + 1;
   const bool pack = panel_bytes<float>(packing.used.count, columns.count) <=
                     std::max(small_panels, packing_factor * stored);
-  if (!pack) return std::make_unique<StoredEngine>(form, columns, trust == 0);
+  if (!pack) {
+    const double error =
+        packed_error(form, trust == 0 ? unit_roundoff : float_roundoff, extent.longest, own);
+    if (trust == 0 && needs_differences(form, error))
+      return std::make_unique<DifferenceEngine>(form, columns);
+    return std::make_unique<StoredEngine>(form, columns, trust == 0, error);
+  }
 
   const double cells =
       static_cast<double>(packing.used.count) * static_cast<double>(columns.count) + 1;
@@ -278,14 +384,18 @@ std::unique_ptr<Engine> make_form_engine(const Form& form, const Rows& columns,
   if (summation.is_product())
     if (auto engine = make_whole_engine(form, columns, extent, trust, packing, threads))
       return engine;
+  double about_means = 0;
   if (packing.side == LeftSide::dense && summation.is_euclidean()) {
     CenteredFeatures centered = centered_features(summation, columns, threads);
     packing.used = std::move(centered.used);
     own = centered.norm;
-    packing.by_differences = std::holds_alternative<Decay>(form.map) &&
+    about_means = centered.norm_about_means;
+    const bool fits = fits_float(form, own) && fits_float(form, about_means);
+    packing.by_differences = fits && std::holds_alternative<Decay>(form.map) &&
                              packing.used.count <= most_differences &&
                              float_trust(form, own, differences_limit) > 0;
-    trust = float_trust(form, own, packing.by_differences ? differences_limit : float_limit);
+    const double limit = packing.by_differences ? differences_limit : float_limit;
+    trust = fits ? float_trust(form, own, limit) : 0;
     if (packing.by_differences) {
       const double rate = std::get<Decay>(form.map).rate;
       packing.by_products = rate * centered.mean_norm <= products_limit;
@@ -305,15 +415,25 @@ std::unique_ptr<Engine> make_form_engine(const Form& form, const Rows& columns,
   const bool by_distance = std::holds_alternative<Decay>(form.map) && summation.is_euclidean();
   if (trust > 0 && by_distance) packing.deviation = sums_deviation(form, own, float_limit);
   if (packing.by_differences) packing.deviation = 5e-8;
+  const std::size_t terms = packing.side == LeftSide::dense ? packing.used.count : extent.longest;
+  packing.float_error =
+      packing.by_differences
+          ? differences_error(form, packing.used.count, own, packing.by_products ? about_means : 0)
+          : packed_error(form, float_roundoff, terms, own);
   const bool is_long = summation.is_product() && packing.used.count > longest_float_sum;
   if (trust > 0 && !is_long)
     return make_panel_engine<float>(form, columns, std::move(packing), threads);
-  packing.trusted_norm = float_trust(form, own, blocks_limit);
+  packing.trusted_norm = fits_float(form, own) ? float_trust(form, own, blocks_limit) : 0;
   packing.deviation = sums_deviation(form, own, blocks_limit);
+  packing.float_error = packed_error(form, float_roundoff, std::min(terms, longest_block), own) +
+                        packed_error(form, unit_roundoff, terms, own);
   if (packing.trusted_norm > 0 && summation.is_product())
     return make_panel_engine<float, double>(form, columns, std::move(packing), threads);
   packing.trusted_norm = std::numeric_limits<double>::infinity();
   packing.deviation = 5e-8;
+  packing.float_error = packed_error(form, unit_roundoff, terms, own);
+  if (needs_differences(form, packing.float_error))
+    return std::make_unique<DifferenceEngine>(form, columns);
   if (packing.side == LeftSide::grouped) packing.side = LeftSide::listed;
   return make_panel_engine<double>(form, columns, std::move(packing), threads);
 }

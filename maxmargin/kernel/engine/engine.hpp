@@ -11,6 +11,13 @@
 
 namespace maxmargin {
 
+/// What the values of an engine may be wrong by, proved for all pairs of its columns: see
+/// error_bound.hpp.
+struct ValueErrors {
+  double in_float;   ///< of block(), add_product() and add_half_product()
+  double in_double;  ///< of exact_block() and add_exact_product()
+};
+
 /// Kernel values by blocks. The columns (training rows, support vectors) are packed once, in the
 /// way that suits them; blocks of other rows are then evaluated against a range of them. One thread
 /// does one block; callers hand blocks to several threads. The values do not depend on how the work
@@ -20,9 +27,10 @@ class Engine {
   virtual ~Engine() = default;
 
   /// out[r][c] = K(left row which[r], column begin + c) for c < count.
-  /// Best with 32 rows or more and thousands of columns. The error is at most 1e-6: of the value
-  /// for kernels of a distance (below 1e-24 it may be taken as 0), of sqrt(K(x,x) K(z,z)) for
-  /// powers of products, where the value itself may cancel, and of 1 for tanh.
+  /// Best with 32 rows or more and thousands of columns. The error is proved to be at most that of
+  /// errors(), and found to be at most 1e-6: of the value for kernels of a distance (below 1e-24 it
+  /// may be taken as 0), of sqrt(K(x,x) K(z,z)) for powers of products, where the value itself may
+  /// cancel, and of 1 for tanh.
   virtual void block(const Rows& left, std::span<const Index> which, std::size_t begin,
                      std::size_t count, std::span<float* const> out) const = 0;
   /// The same into one array: row r begins at out + r * stride.
@@ -88,6 +96,8 @@ class Engine {
 
   /// The error that a value of block() is expected to have, relative to the largest values.
   virtual double deviation() const { return 5e-8; }
+
+  virtual ValueErrors errors() const = 0;
 
   /// Bytes of the packed columns.
   virtual std::size_t bytes() const = 0;

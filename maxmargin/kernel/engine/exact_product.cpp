@@ -1,10 +1,13 @@
 #include "maxmargin/kernel/engine/exact_product.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "maxmargin/base/aligned.hpp"
+#include "maxmargin/kernel/engine/error_bound.hpp"
 #include "maxmargin/kernel/engine/left_panel.hpp"
+#include "maxmargin/kernel/engine/pair_differences.hpp"
 #include "maxmargin/kernel/engine/prepare.hpp"
 #include "maxmargin/kernel/engine/tiles.hpp"
 
@@ -17,6 +20,8 @@ constexpr std::size_t rows_at_once = 32;
 constexpr std::size_t rows_listed = 256;
 // A panel over more features than these would not stay in a cache.
 constexpr std::size_t most_features = 8192;
+// Sums of products are faster than those of differences: an error below this is no reason.
+constexpr double good_enough = 1e-12;
 
 /// Rows as lists of their non-zeros.
 struct Lists {
@@ -94,15 +99,56 @@ void add_by_panels(const Form& form, const Rows& left, std::span<const Index> wh
 
 }  // namespace
 
-void add_exact_product(const Form& form, const Rows& left, std::span<const Index> which,
-                       std::span<const double> coefficients, const Rows& columns, std::size_t begin,
-                       std::size_t count, double* y) {
-  if (columns.columns <= most_features)
-    return add_by_panels(form, left, which, coefficients, columns, begin, count, y);
+ExactValues::ExactValues(const Form& form, const Rows& columns) : form_(form) {
+  const Summation summation(form.pairing);
+  const Origin origin(summation, columns, columns);
+  double norm = 0, alone = 0, raw_sum = 0;
+  std::size_t longest = 0;
+  for (std::size_t i = 0; i < columns.count; ++i) {
+    double squares = 0, sum = 0, raws = 0;
+    std::size_t count = 0;
+    columns.for_each(i, [&](Index feature, double raw) {
+      const double value = origin.relative(feature, summation.value(raw));
+      squares += value * value;
+      sum += summation.alone(value);
+      raws += std::abs(raw);
+      ++count;
+    });
+    norm = std::max(norm, squares);
+    alone = std::max(alone, sum);
+    raw_sum = std::max(raw_sum, raws);
+    longest = std::max(longest, count);
+  }
+  SumError sums = summation.is_product() ? product_sums(form, unit_roundoff, longest, norm)
+                                         : list_sums_error(unit_roundoff, longest, alone);
+  // Roots are rounded before anything is taken from them.
+  if (summation.roots) sums = sums + moved_rows(unit_roundoff * std::sqrt(raw_sum));
+  error_ = value_error(form, sums, unit_roundoff);
+  if (form.pairing == Pairing::dot) return;
+  const std::size_t most = std::min(columns.columns, 2 * longest);
+  const double of_differences =
+      value_error(form, difference_sums_error(unit_roundoff, 2 * most, 0), unit_roundoff);
+  if (error_ <= std::max(good_enough, of_differences)) return;
+  by_differences_ = true;
+  error_ = of_differences;
+}
+
+void ExactValues::block(const Rows& left, std::span<const Index> which, const Rows& columns,
+                        std::size_t begin, std::size_t count, double* out,
+                        std::size_t stride) const {
+  const auto values = by_differences_ ? difference_block : exact_left_panel_block;
+  values(form_, left, which, columns, begin, count, out, stride);
+}
+
+void ExactValues::add_product(const Rows& left, std::span<const Index> which,
+                              std::span<const double> coefficients, const Rows& columns,
+                              std::size_t begin, std::size_t count, double* y) const {
+  if (columns.columns <= most_features && !by_differences_)
+    return add_by_panels(form_, left, which, coefficients, columns, begin, count, y);
   std::vector<double> tile(rows_at_once * count);
   for (std::size_t r = 0; r < which.size(); r += rows_at_once) {
     const auto some = which.subspan(r, std::min(rows_at_once, which.size() - r));
-    exact_left_panel_block(form, left, some, columns, begin, count, tile.data(), count);
+    block(left, some, columns, begin, count, tile.data(), count);
     for (std::size_t i = 0; i < some.size(); ++i)
       for (std::size_t c = 0; c < count; ++c) y[c] += coefficients[r + i] * tile[i * count + c];
   }

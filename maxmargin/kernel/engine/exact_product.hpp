@@ -7,10 +7,30 @@
 
 namespace maxmargin {
 
-/// y[c] += sum over r of coefficients[r] * K(left row which[r], column begin + c) for c < count, in
-/// double throughout, in the order of the rows.
-void add_exact_product(const Form& form, const Rows& left, std::span<const Index> which,
-                       std::span<const double> coefficients, const Rows& columns, std::size_t begin,
-                       std::size_t count, double* y);
+/// Kernel values in double throughout, from sums of products where these are good enough, and
+/// otherwise from differences, which never cancel.
+class ExactValues {
+ public:
+  /// For these columns, and rows from among them.
+  ExactValues(const Form& form, const Rows& columns);
+
+  /// The proved error of a value, see error_bound.hpp.
+  double error() const { return error_; }
+
+  /// out[r * stride + c] = K(left row which[r], column begin + c) for c < count.
+  void block(const Rows& left, std::span<const Index> which, const Rows& columns, std::size_t begin,
+             std::size_t count, double* out, std::size_t stride) const;
+
+  /// y[c] += sum over r of coefficients[r] * K(left row which[r], column begin + c) for c < count,
+  /// in the order of the rows.
+  void add_product(const Rows& left, std::span<const Index> which,
+                   std::span<const double> coefficients, const Rows& columns, std::size_t begin,
+                   std::size_t count, double* y) const;
+
+ private:
+  Form form_;
+  bool by_differences_ = false;
+  double error_ = 0;
+};
 
 }  // namespace maxmargin

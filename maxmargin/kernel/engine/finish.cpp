@@ -35,15 +35,16 @@ HWY_INLINE auto combine(D d, const std::int32_t* sums, std::int32_t factor, std:
   return {high, hn::ConvertTo(d, hn::Sub(sum, hn::ConvertTo(di, high)))};
 }
 
-template <class D>
-HWY_INLINE auto combine(D d, const double* sums, double factor, double row_base, const double* base)
-    -> HighLow<decltype(hn::Zero(d))> {
+// Sums in double may be beyond the range of float: what the map makes of them is not.
+template <class D, class Tile>
+HWY_INLINE auto combine(D d, const Tile& tile, const double* sums, double factor, double row_base,
+                        const double* base) -> HighLow<decltype(hn::Zero(d))> {
   const hn::Repartition<double, D> dd;
   const hn::Half<D> dh;
   const std::size_t half = hn::Lanes(dd);
   const auto part = [&](std::size_t at) HWY_ATTR {
     const auto bases = hn::Add(hn::LoadU(dd, base + at), hn::Set(dd, row_base));
-    return hn::MulAdd(hn::LoadU(dd, sums + at), hn::Set(dd, factor), bases);
+    return tile.argument(dd, hn::MulAdd(hn::LoadU(dd, sums + at), hn::Set(dd, factor), bases));
   };
   const auto s0 = part(0), s1 = part(half);
   const auto h0 = hn::DemoteTo(dh, s0), h1 = hn::DemoteTo(dh, s1);
@@ -51,6 +52,53 @@ HWY_INLINE auto combine(D d, const double* sums, double factor, double row_base,
   const auto l1 = hn::DemoteTo(dh, hn::Sub(s1, hn::PromoteTo(dd, h1)));
   return {hn::Combine(d, h1, h0), hn::Combine(d, l1, l0)};
 }
+
+// The same maps for sums in double: the argument is one too, its function is of floats.
+constexpr double least_exponent = -200;  // of 2: zero as a float
+
+struct DoubleDecayTile {
+  double rate;
+  DoubleDecayTile(const Decay& map, double unit) : rate(-map.rate * unit * log2_of_e) {}
+  template <class DD, class V>
+  HWY_INLINE V argument(DD d, V sum) const {
+    const V distance = hn::Max(sum, hn::Zero(d));
+    return hn::Max(hn::Mul(distance, hn::Set(d, rate)), hn::Set(d, least_exponent));
+  }
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, HighLow<V> s) const {
+    return power_of_two(d, s.high, s.low);
+  }
+};
+
+struct DoubleRootDecayTile {
+  double rate;
+  DoubleRootDecayTile(const RootDecay& map, double unit)
+      : rate(-map.rate * std::sqrt(unit) * log2_of_e) {}
+  template <class DD, class V>
+  HWY_INLINE V argument(DD d, V sum) const {
+    const V distance = hn::Sqrt(hn::Max(sum, hn::Zero(d)));
+    return hn::Max(hn::Mul(distance, hn::Set(d, rate)), hn::Set(d, least_exponent));
+  }
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, HighLow<V> s) const {
+    return power_of_two(d, s.high, s.low);
+  }
+};
+
+/// factor s + shift, whose function is that of a float map without either.
+template <class FloatTile>
+struct DoubleLineTile {
+  double factor, shift;
+  FloatTile tile;
+  template <class DD, class V>
+  HWY_INLINE V argument(DD d, V sum) const {
+    return hn::MulAdd(sum, hn::Set(d, factor), hn::Set(d, shift));
+  }
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, HighLow<V> s) const {
+    return tile(d, s);
+  }
+};
 
 struct RootDecayTile {
   float rate, unit;
@@ -118,16 +166,19 @@ void finish_rows(const Tile& tile, const Finish<Sum>& finish, const Sum* sums, s
     const Sum* base = finish.column_base + first;
     float* to = out[r] + at;
     std::size_t c = 0;
-    for (; c + lanes <= count; c += lanes)
-      hn::StoreU(tile(d, combine(d, from + c, finish.factor, finish.row_base[r], base + c)), d,
-                 to + c);
+    const auto values = [&](const Sum* some, const Sum* their_base) HWY_ATTR {
+      if constexpr (std::is_same_v<Sum, double>)
+        return tile(d, combine(d, tile, some, finish.factor, finish.row_base[r], their_base));
+      else
+        return tile(d, combine(d, some, finish.factor, finish.row_base[r], their_base));
+    };
+    for (; c + lanes <= count; c += lanes) hn::StoreU(values(from + c, base + c), d, to + c);
     // The sums and bases behind the last wanted column are there: panels are whole.
     if (c < count) {
       HWY_ALIGN Sum padded_sums[16] = {}, padded_base[16] = {};
       std::copy(from + c, from + count, padded_sums);
       std::copy(base + c, base + count, padded_base);
-      hn::Store(tile(d, combine(d, padded_sums, finish.factor, finish.row_base[r], padded_base)), d,
-                rest);
+      hn::Store(values(padded_sums, padded_base), d, rest);
       std::copy(rest, rest + (count - c), to + c);
     }
   }
@@ -157,7 +208,20 @@ void finish_float(const Map& map, const Finish<float>& finish, const float* sums
 void finish_double(const Map& map, const Finish<double>& finish, const double* sums,
                    std::size_t width, std::size_t rows, std::size_t first, std::size_t count,
                    float* const* out, std::size_t at) {
-  finish_all(map, finish, sums, width, rows, first, count, out, at);
+  const auto with = [&](const auto& tile) {
+    finish_rows(tile, finish, sums, width, rows, first, count, out, at);
+  };
+  if (const auto* decay = std::get_if<Decay>(&map))
+    return with(DoubleDecayTile(*decay, finish.unit));
+  if (const auto* root = std::get_if<RootDecay>(&map))
+    return with(DoubleRootDecayTile(*root, finish.unit));
+  if (const auto* power = std::get_if<Power>(&map))
+    return with(DoubleLineTile<PowerTile>{power->factor * finish.unit, power->shift,
+                                          PowerTile(Power{1, 0, power->degree}, 1)});
+  if (const auto* tangent = std::get_if<HyperbolicTangent>(&map))
+    return with(DoubleLineTile<TangentTile>{tangent->factor * finish.unit, tangent->shift,
+                                            TangentTile(HyperbolicTangent{1, 0}, 1)});
+  with(DoubleLineTile<IdentityTile>{finish.unit, 0, IdentityTile(Identity{}, 1)});
 }
 void finish_int32(const Map& map, const Finish<std::int32_t>& finish, const std::int32_t* sums,
                   std::size_t width, std::size_t rows, std::size_t first, std::size_t count,

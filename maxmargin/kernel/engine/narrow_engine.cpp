@@ -108,6 +108,10 @@ class NarrowEngine final : public Engine {
   }
   double value_cost() const override { return 0.1 + near_share_ * engine_->value_cost(); }
   double deviation() const override { return engine_->deviation(); }
+  ValueErrors errors() const override {
+    const ValueErrors of_near = engine_->errors();
+    return {of_near.in_float + negligible_value, of_near.in_double + negligible_value};
+  }
   std::size_t bytes() const override { return engine_->bytes() + boxes_.bytes(); }
 
  private:

@@ -43,6 +43,7 @@ class PanelEngine final : public Engine {
       : form_(form),
         summation_(form.pairing),
         columns_(columns),
+        exact_(form, columns),
         packing_(std::move(packing)),
         preparation_(summation_, packing_),
         slots_((packing_.used.count + slot_features - 1) / slot_features),
@@ -74,6 +75,7 @@ class PanelEngine final : public Engine {
       : form_(whole.form_),
         summation_(whole.summation_),
         columns_(columns),
+        exact_(whole.exact_),
         packing_(whole.packing_),
         preparation_(summation_, packing_),
         slots_(whole.slots_),
@@ -110,8 +112,7 @@ class PanelEngine final : public Engine {
       const auto weights = coefficients.subspan(r, some);
       if (!rows.foreign.empty()) {
         if (product_)
-          maxmargin::add_exact_product(form_, left, which.subspan(r, some), weights, columns_,
-                                       begin, count, y);
+          exact_.add_product(left, which.subspan(r, some), weights, columns_, begin, count, y);
         else
           Engine::add_product(left, which.subspan(r, some), weights, begin, count, y);
         continue;
@@ -150,14 +151,14 @@ class PanelEngine final : public Engine {
 
   void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,
                    std::size_t count, double* out, std::size_t stride) const override {
-    exact_left_panel_block(form_, left, which, columns_, begin, count, out, stride);
+    exact_.block(left, which, columns_, begin, count, out, stride);
   }
   void add_exact_product(const Rows& left, std::span<const Index> which,
                          std::span<const double> coefficients, std::size_t begin, std::size_t count,
                          double* y) const override {
     // Those of binary rows are exact.
     if (product_) return add_product(left, which, coefficients, begin, count, y);
-    maxmargin::add_exact_product(form_, left, which, coefficients, columns_, begin, count, y);
+    exact_.add_product(left, which, coefficients, columns_, begin, count, y);
   }
 
   std::unique_ptr<Engine> for_columns(const Rows& columns,
@@ -185,6 +186,12 @@ class PanelEngine final : public Engine {
   }
 
   double deviation() const override { return packing_.deviation; }
+  ValueErrors errors() const override {
+    // Sums of binary rows are made of doubles in any case, but for those of halves.
+    const double in_double =
+        product_ ? std::max(exact_.error(), product_->error(packing_.most_units)) : exact_.error();
+    return {packing_.float_error, in_double};
+  }
 
   std::size_t bytes() const override {
     return packed_.size() * sizeof(T) + base_.size() * sizeof(Sum) + own_.bytes();
@@ -528,6 +535,7 @@ class PanelEngine final : public Engine {
   Form form_;
   Summation summation_;
   Rows columns_;
+  ExactValues exact_;
   Packing packing_;
   RowPreparation<T, Sum> preparation_;
   const PanelEngine* whole_ = nullptr;  // of an engine for a block

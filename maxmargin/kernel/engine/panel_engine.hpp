@@ -25,7 +25,9 @@ struct Packing {
   double stretch = 1;           ///< of values by differences: a decay is then a power of two, in
                                 ///< sums by products half a square is
   double deviation = 5e-8;      ///< expected relative error of a value
+  double float_error = 1;       ///< the proved one, see error_bound.hpp
   double nonzeros = 0;          ///< of a row on average; not those stored as zeros
+  double most_units = 0;        ///< the largest sum of squares of a row, in squares of the unit
   UsedFeatures used;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -22,6 +23,7 @@ Extent extent_of_some(const Summation& summation, const Rows& rows, std::size_t 
       largest = std::max(largest, row.largest);
       lowest = std::min(lowest, row.lowest);
       extent.nonzeros += row.nonzeros;
+      extent.longest = std::max(extent.longest, row.nonzeros);
       extent.norm = std::max(extent.norm, row.norm);
     };
     if (is_product && !summation.roots && visit_without_gaps(rows, i, add)) continue;
@@ -37,6 +39,7 @@ Extent extent_of_some(const Summation& summation, const Rows& rows, std::size_t 
       nonzeros += value > 0;
     });
     extent.nonzeros += nonzeros;
+    extent.longest = std::max<std::size_t>(extent.longest, nonzeros);
     extent.norm = std::max(extent.norm, norm);
     extent.alone = std::max(extent.alone, alone);
   }
@@ -75,6 +78,7 @@ Extent extent_of(const Summation& summation, const Rows& rows, const Threads& th
     whole.largest = std::max(whole.largest, part.largest);
     whole.norm = std::max(whole.norm, part.norm);
     whole.alone = std::max(whole.alone, part.alone);
+    whole.longest = std::max(whole.longest, part.longest);
     whole.negative = whole.negative || part.negative;
     whole.nonzeros += part.nonzeros;
   }
@@ -95,6 +99,28 @@ double common_unit(const Summation& summation, const Rows& rows, const Extent& e
       if (whole) return unit;
     }
   return 0;
+}
+
+double unit_deviation(const Summation& summation, const Rows& rows, double unit,
+                      const Threads& threads) {
+  std::vector<double> parts((rows.count + rows_a_look - 1) / rows_a_look, 0.0);
+  const double inverse = 1 / unit;
+  threads.split(rows.count, rows_a_look, [&](std::size_t begin, std::size_t end) {
+    double largest = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      double squares = 0;
+      rows.for_each(i, [&](Index, double raw) {
+        const double value = summation.value(raw);
+        const double rest = std::fma(-std::nearbyint(value * inverse), unit, value);
+        squares += rest * rest;
+      });
+      largest = std::max(largest, squares);
+    }
+    parts[begin / rows_a_look] = largest;
+  });
+  double largest = 0;
+  for (const double part : parts) largest = std::max(largest, part);
+  return std::sqrt(largest) * (1 + 1e-9);
 }
 
 }  // namespace maxmargin

@@ -70,7 +70,8 @@ struct Extent {
   double smallest = 0;  ///< smallest |value| that is not zero
   double largest = 0;   ///< largest |value|
   std::uint64_t nonzeros = 0;
-  bool negative = false;  ///< some value is
+  std::size_t longest = 0;  ///< most non-zeros of a row
+  bool negative = false;    ///< some value is
 };
 Extent extent_of(const Summation& summation, const Rows& rows, const Threads& threads);
 
@@ -78,6 +79,10 @@ Extent extent_of(const Summation& summation, const Rows& rows, const Threads& th
 /// `slack`, or 0 if there is none among the likely ones: 1, 1/255, the smallest value.
 double common_unit(const Summation& summation, const Rows& rows, const Extent& extent, double slack,
                    const Threads& threads);
+
+/// How far a row may be from whole numbers of a unit, as a vector: the largest of all rows.
+double unit_deviation(const Summation& summation, const Rows& rows, double unit,
+                      const Threads& threads);
 
 /// Rows that one task looks through.
 inline constexpr std::size_t rows_a_look = 512;

@@ -342,6 +342,10 @@ void dense_sums_double(const double* panel, std::span<const double* const> rows,
                        std::size_t features, double* sums) {
   dense_all<false>(panel, rows, features, sums);
 }
+void difference_sums_double(const double* panel, std::span<const double* const> rows,
+                            std::size_t features, double* sums) {
+  dense_all<true>(panel, rows, features, sums);
+}
 
 }  // namespace maxmargin::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -356,6 +360,7 @@ HWY_EXPORT(list_sums_byte);
 HWY_EXPORT(dense_sums_float);
 HWY_EXPORT(dense_sums_double);
 HWY_EXPORT(difference_sums_float);
+HWY_EXPORT(difference_sums_double);
 HWY_EXPORT(dense_blocks);
 HWY_EXPORT(list_blocks);
 HWY_EXPORT(group_sums_float);
@@ -387,6 +392,10 @@ void list_sums_by_blocks(const float* panel, std::span<const ListedRow<float>> r
 void difference_sums(const float* panel, std::span<const float* const> rows, std::size_t features,
                      float* sums) {
   HWY_DYNAMIC_DISPATCH(difference_sums_float)(panel, rows, features, sums);
+}
+void difference_sums(const double* panel, std::span<const double* const> rows, std::size_t features,
+                     double* sums) {
+  HWY_DYNAMIC_DISPATCH(difference_sums_double)(panel, rows, features, sums);
 }
 void group_sums(const float* panel, std::span<const ListedRow<float>> groups, float* sums) {
   HWY_DYNAMIC_DISPATCH(group_sums_float)(panel, groups, sums);

@@ -78,6 +78,8 @@ void dense_sums(const T* panel, std::span<const T* const> rows, std::size_t feat
 /// cancels, for twice the operations.
 void difference_sums(const float* panel, std::span<const float* const> rows, std::size_t features,
                      float* sums);
+void difference_sums(const double* panel, std::span<const double* const> rows, std::size_t features,
+                     double* sums);
 
 /// Sums become kernel values: out[r][at + c] = map(unit * (factor * sums[r * width + first +
 /// c]

@@ -316,7 +316,7 @@ TEST(Verify, EveryForgeryIsFound) {
   fails("turned", [](Model&, Machine& m) { m.coefficient[0] = -m.coefficient[0]; });
   fails("outside its bounds", [](Model&, Machine& m) { m.coefficient[0] = 100; });
   fails("bias", [](Model&, Machine& m) { m.lambda[0] += 0.01; });
-  fails("primal", [](Model&, Machine& m) { m.certificate.primal *= 1.0001; });
+  fails("primal", [](Model&, Machine& m) { m.certificate.primal *= 0.9999; });
   fails("dual", [](Model&, Machine& m) { m.certificate.dual *= 1.0001; });
   fails("cost", [](Model& model, Machine&) { model.options[1].second = "1"; });
   fails("kernel", [](Model& model, Machine&) { model.kernel = Rbf{0.51}; });

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "maxmargin/linalg/enclosed.hpp"
 #include "maxmargin/problem/matrix/low_rank.hpp"
 
 namespace maxmargin {
@@ -21,6 +22,10 @@ class BiasedQuadratic final : public Quadratic {
   Definite definite() const override { return K_->definite(); }
   std::size_t bytes() const override { return K_->bytes(); }
   double value_cost() const override { return K_->value_cost(); }
+  double deviation() const override { return K_->deviation(); }
+  double value_error(Precision precision) const override {
+    return K_->value_error(precision) + 4 * unit_roundoff;  // of the last addition
+  }
 
   void rows(std::span<const Index> which, std::size_t begin, std::size_t count,
             std::span<float* const> out, const Threads& threads) const override {

@@ -31,6 +31,7 @@ class Counting final : public Quadratic {
   Definite definite() const override { return K_->definite(); }
   std::size_t bytes() const override { return K_->bytes(); }
   double value_cost() const override { return 10; }
+  double value_error(Precision precision) const override { return K_->value_error(precision); }
   void rows(std::span<const Index> which, std::size_t begin, std::size_t count,
             std::span<float* const> out, const Threads& threads) const override {
     asked += which.size();

@@ -47,7 +47,15 @@ std::vector<Index> nonzeros(std::span<const double> x) {
   return which;
 }
 
+// Below this they are denormal floats, or zeros, where they are not at their largest.
+constexpr double least_value = 1e-30;
+
 std::vector<double> checked_diagonal(std::vector<double> diagonal) {
+  double largest = 0;
+  for (const double value : diagonal) largest = std::max(largest, std::abs(value));
+  if (largest > 0 && largest < least_value)
+    throw Error(Fault::data, "the kernel's values underflow on this data",
+                "scale the features (--scale), or choose a larger gamma");
   for (const double value : diagonal)
     if (!(std::abs(value) < largest_value))
       throw Error(Fault::data, "the kernel's values overflow on this data",
@@ -122,6 +130,12 @@ class KernelQuadratic final : public Quadratic {
   }
   double value_cost() const override { return engine().value_cost(); }
   double deviation() const override { return engine().deviation(); }
+  double value_error(Precision precision) const override {
+    const ValueErrors errors = engine().errors();
+    const bool in_double =
+        precision == Precision::exact || std::holds_alternative<Linear>(packed_->kernel);
+    return in_double ? errors.in_double : errors.in_float;
+  }
 
   void rows(std::span<const Index> which, std::size_t begin, std::size_t count,
             std::span<float* const> out, const Threads& threads) const override {
@@ -388,6 +402,7 @@ class PrecomputedQuadratic final : public Quadratic {
   Definite definite() const override { return definite_; }
   std::size_t bytes() const override { return 0; }
   double value_cost() const override { return 1; }
+  double value_error(Precision) const override { return 0; }  // the numbers are the kernel
 
   void rows(std::span<const Index> which, std::size_t begin, std::size_t count,
             std::span<float* const> out, const Threads& threads) const override {

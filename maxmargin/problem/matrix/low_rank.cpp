@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "maxmargin/linalg/blas.hpp"
+#include "maxmargin/linalg/enclosed.hpp"
 #include "maxmargin/linalg/serial_blas.hpp"
 
 namespace maxmargin {
@@ -32,6 +33,9 @@ class LowRankQuadratic final : public Quadratic {
   Definite definite() const override { return Definite::yes; }
   std::size_t bytes() const override { return Z_->bytes(); }
   double value_cost() const override { return 0.1 * static_cast<double>(Z_->rank()); }
+  double value_error(Precision) const override {
+    return (static_cast<double>(Z_->rank()) + 4) * unit_roundoff;
+  }
   std::size_t columns() const override { return Z_->rank(); }
   std::shared_ptr<const LowRank> low_rank(std::size_t most_columns) const override {
     return Z_->rank() <= most_columns ? Z_ : nullptr;

@@ -19,6 +19,7 @@ class SameQuadratic : public Quadratic {
   std::size_t bytes() const override { return K_->bytes(); }
   double value_cost() const override { return K_->value_cost(); }
   double deviation() const override { return K_->deviation(); }
+  double value_error(Precision precision) const override { return K_->value_error(precision); }
   std::size_t columns() const override { return K_->columns(); }
 
   void rows(std::span<const Index> which, std::size_t begin, std::size_t count,

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "maxmargin/base/clock.hpp"
+#include "maxmargin/certify/enclosure.hpp"
+#include "maxmargin/linalg/enclosed.hpp"
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/problem/matrix/low_rank.hpp"
 #include "maxmargin/solver/improve/rows_in_play.hpp"
@@ -150,30 +152,34 @@ class Improver {
     const std::vector<double> beta = qp_.coefficients(a_);
     std::vector<double> g(points_);
     qp_.K->multiply(beta, g, Precision::fast, threads_);
-    double apart = 0;
-    for (std::size_t p = 0; p < points_; ++p) apart += beta[p] * (g[p] - function.f[p]) / 2;
-    const double true_dual = e.dual - std::max(0.0, apart);
+    const double error = product_error(*qp_.K, beta, Precision::fast) + coefficient_error(qp_, a_);
+    const double true_dual = enclose(qp_, a_, g, error, lambda_).dual;
+    // f = Z (Z'beta): sums over the points and over the basis.
+    const double roundings = static_cast<double>(points_ + basis_.size());
+    const Enclosure within =
+        enclose(qp_, a_, function.f, roundings * coefficient_error(qp_, a_), lambda_);
     result_.true_dual = std::max(result_.true_dual, true_dual);
     rest_.resize(points_);
     for (std::size_t p = 0; p < points_; ++p) rest_[p] = g[p] - function.f[p];
     f_ = function.f;
-    const bool better = result_.rounds.empty() || e.primal < result_.certified.certificate.primal;
-    if (better) keep(solved, e, std::move(function));
+    const bool better =
+        result_.rounds.empty() || within.primal < result_.certified.certificate.primal;
+    if (better) keep(solved, e, std::move(function), within);
     certifying_ += clock.seconds();
     result_.certified.seconds = certifying_;
     const double best = result_.certified.certificate.primal;
-    result_.rounds.push_back({basis_.size(), play_.size(), returned_, e.primal, true_dual,
+    result_.rounds.push_back({basis_.size(), play_.size(), returned_, within.primal, true_dual,
                               relative_gap(best, result_.true_dual), clock_.seconds()});
   }
 
   /// The best function so far.
-  void keep(const Certified& solved, Evaluation& e, Projected function) {
+  void keep(const Certified& solved, Evaluation& e, Projected function, const Enclosure& within) {
     Certificate& certificate = result_.certified.certificate;
     certificate = solved.certificate;
-    certificate.primal = certificate.best_primal = e.primal;
-    certificate.dual = certificate.best_dual = e.dual;
-    certificate.gap = e.gap;
-    certificate.relative_gap = relative_gap(e.dual + e.gap, e.dual);
+    certificate.primal = certificate.best_primal = within.primal;
+    certificate.dual = certificate.best_dual = within.dual;
+    certificate.gap = rounded_up(std::max(0.0, within.primal - within.dual));
+    certificate.relative_gap = relative_gap(within.primal, within.dual);
     certificate.kkt = e.kkt;
     certificate.equality_residual = 0;
     for (std::size_t r = 0; r < qp_.A.size(); ++r) {

@@ -99,7 +99,7 @@ class Corrector {
     const std::size_t m = qp_.K->size();
     const std::vector<double> beta = qp_.coefficients(solution.a);
     const bool fast = run_.precision == Precision::fast &&
-                      rounding_margin * expected_rounding(qp_, solution.a).f <= options_.stop.kkt;
+                      rounding_margin * expected_rounding(qp_, solution.a) <= options_.stop.kkt;
     std::vector<double> f(m), near(m);
     qp_.K->multiply(beta, f, fast ? Precision::fast : Precision::exact, run_.threads);
     Z_->spread(Z_->gather(beta, run_.threads), near, run_.threads);

@@ -100,7 +100,7 @@ NearPart::Solved NearPart::solve(const DualQp& qp, std::vector<double> start, co
     if (start[v] == known.a[v]) continue;
     if (place_[v] == none) {
       const Known there = known_at(qp, start, known, threads);
-      return solve(qp, std::move(start), {there.a, there.f, there.rounding, known.lambda}, kkt,
+      return solve(qp, std::move(start), {there.a, there.f, there.error, known.lambda}, kkt,
                    threads);
     }
     rows.push_back(K_.row(place_[v]));

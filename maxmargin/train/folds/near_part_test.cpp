@@ -31,7 +31,7 @@ struct Whole {
   }
 
   Known known() const {
-    return {solved.solution.a, solved.f, solved.certificate.rounding, solved.solution.lambda};
+    return {solved.solution.a, solved.f, solved.error, solved.solution.lambda};
   }
 
   /// Every fifth variable closed, and the nearest feasible point.
@@ -77,7 +77,7 @@ TEST(NearPart, ComesCloserToTheSolutionOfTheChangedProblem) {
     }
     std::vector<double> f(qp.K->size());
     qp.K->multiply(qp.coefficients(solved.at.a), f, Precision::exact, Threads(1));
-    const double rounding = expected_rounding(qp, solved.at.a).f;
+    const double rounding = expected_rounding(qp, solved.at.a);
     for (std::size_t p = 0; p < f.size(); ++p) EXPECT_NEAR(solved.at.f[p], f[p], 2 * rounding);
     const Evaluation before = evaluate(qp, start.a, start.f, {}),
                      after = evaluate(qp, solved.at.a, solved.at.f, {});

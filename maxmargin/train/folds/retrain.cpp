@@ -105,7 +105,7 @@ TrainedMachine retrained(const Formulated& all, const NearPart& part, const Subp
   std::optional<Known> start;
   std::size_t steps = 0;
   if (auto feasible = start_near(qp, from)) {
-    const Known known{from.solution.a, from.f, from.certificate.rounding, from.solution.lambda};
+    const Known known{from.solution.a, from.f, from.error, from.solution.lambda};
     if (part.pays()) {
       NearPart::Solved near =
           part.solve(qp, *std::move(feasible), known, near_share * options.stop.kkt, threads);

@@ -1,0 +1,214 @@
+#include "maxmargin/certify/equality_price.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "maxmargin/linalg/enclosed.hpp"
+
+namespace maxmargin {
+namespace {
+
+constexpr double u = unit_roundoff;
+
+/// A a - d of each row, without rounding but for the last.
+std::vector<double> residuals(const DualQp& qp, std::span<const double> a) {
+  std::vector<double> result;
+  for (std::size_t r = 0; r < qp.A.size(); ++r) {
+    ExactSum sum;
+    for (std::size_t v = 0; v < qp.size(); ++v)
+      if (qp.A[r][v] != 0 && a[v] != 0) sum.add_product(qp.A[r][v], a[v]);
+    sum.add(-qp.d[r]);
+    result.push_back(sum.value());
+  }
+  return result;
+}
+
+/// Moves of single variables, and the most that they can take from the dual: the derivative along
+/// them, and half of their square in Q.
+class Moves {
+ public:
+  Moves(const DualQp& qp, std::span<const double> a, std::span<const double> q,
+        std::span<const double> error)
+      : qp_(qp), a_(a), q_(q), error_(error) {}
+
+  /// Variable v goes up or down by `by` at most.
+  void add(std::size_t v, double by) {
+    const Block& block = qp_.block[v];
+    double slope = std::abs(q_[v] + block.slope(a_[v]));
+    double size = std::abs(q_[v]) + std::abs(block.linear) + std::abs(block.curvature * a_[v]);
+    if (block.entropy != Entropy::none) {
+      slope = std::abs(q_[v]) +
+              std::max(std::abs(block.slope(a_[v] - by)), std::abs(block.slope(a_[v] + by)));
+      size += slope;
+    }
+    price_ += by * (slope + error_[v] + 8 * u * size) + block.curvature * by * by / 2;
+    length_ += by * std::abs(block.sign) * std::sqrt(qp_.K->diagonal()[qp_.row[v]]);
+  }
+  /// For all of them at once. The few roundings of this sum are within its last factor.
+  double price() const {
+    const double price = (price_ + length_ * length_ / 2) * (1 + 1e-9);
+    return std::isnan(price) ? infinity : price;
+  }
+
+  double room_up(std::size_t v) const { return room(v, qp_.block[v].upper - a_[v]); }
+  double room_down(std::size_t v) const { return room(v, a_[v] - qp_.block[v].lower); }
+
+ private:
+  /// Entropies have infinite slopes at their bounds: half of the way is enough.
+  double room(std::size_t v, double distance) const {
+    return (qp_.block[v].entropy != Entropy::none ? 0.5 : 1 - 4 * u) * std::max(0.0, distance);
+  }
+
+  const DualQp& qp_;
+  std::span<const double> a_, q_, error_;
+  double price_ = 0, length_ = 0;
+};
+
+/// One row's residual, onto variables that stand in no other row; free ones with much room first.
+bool absorb(const DualQp& qp, std::size_t r, double residual, Moves& moves) {
+  struct Place {
+    std::size_t v;
+    double room;
+    bool is_free;
+  };
+  std::vector<Place> places;
+  for (std::size_t v = 0; v < qp.size(); ++v) {
+    const double weight = qp.A[r][v];
+    if (weight == 0) continue;
+    const auto stands = [&](const std::vector<double>& row) { return row[v] != 0; };
+    if (std::count_if(qp.A.begin(), qp.A.end(), stands) > 1) return false;
+    const double up = moves.room_up(v), down = moves.room_down(v);
+    const double room = (residual > 0) == (weight > 0) ? down : up;
+    if (room > 0) places.push_back({v, room, up > 0 && down > 0});
+  }
+  std::stable_sort(places.begin(), places.end(), [](const Place& x, const Place& y) {
+    return x.is_free != y.is_free ? x.is_free : x.room > y.room;
+  });
+  double left = std::abs(residual) * (1 + 8 * u);
+  for (const Place& place : places) {
+    if (left <= 0) break;
+    const double weight = std::abs(qp.A[r][place.v]);
+    const double need = left / weight;
+    moves.add(place.v, std::min(need, place.room) * (1 + 8 * u));
+    left = need <= place.room ? 0 : (left - place.room * weight) * (1 + 8 * u);
+  }
+  return left <= 0;
+}
+
+/// Rows that share variables: as many variables as rows, found by elimination, move together.
+class Corner {
+ public:
+  Corner(const DualQp& qp, const Moves& moves) : rows_(qp.A.size()) {
+    double largest = 0;
+    for (std::size_t v = 0; v < qp.size(); ++v) largest = std::max(largest, room(moves, v));
+    std::vector<std::vector<double>> left = qp.A;
+    std::vector<bool> is_done(rows_, false);
+    for (std::size_t step = 0; step < rows_; ++step) {
+      std::size_t row = 0, at = 0;
+      double pivot = 0;
+      for (std::size_t r = 0; r < rows_; ++r)
+        for (std::size_t v = 0; v < qp.size() && !is_done[r]; ++v)
+          if (std::abs(left[r][v]) > pivot && room(moves, v) > 1e-3 * largest) {
+            pivot = std::abs(left[r][v]);
+            row = r;
+            at = v;
+          }
+      if (pivot == 0) return;
+      is_done[row] = true;
+      variable_.push_back(at);
+      for (std::size_t r = 0; r < rows_; ++r) {
+        if (is_done[r]) continue;
+        const double share = left[r][at] / left[row][at];
+        for (std::size_t v = 0; v < qp.size(); ++v) left[r][v] -= share * left[row][v];
+        left[r][at] = 0;
+      }
+    }
+  }
+
+  /// The largest move that any of its variables makes; infinite where that is not known.
+  double longest(const DualQp& qp, std::span<const double> residual) const {
+    if (variable_.size() < rows_) return infinity;
+    const std::vector<double> R = inverse(qp);
+    double defect = 0, move = 0;
+    for (std::size_t i = 0; i < rows_; ++i) {
+      double line = 0, along = 0;
+      for (std::size_t j = 0; j < rows_; ++j) {
+        double product = i == j ? -1 : 0, size = std::abs(product);
+        for (std::size_t k = 0; k < rows_; ++k) {
+          const double term = R[i * rows_ + k] * qp.A[k][variable_[j]];
+          product += term;
+          size += std::abs(term);
+        }
+        line += std::abs(product) + 2 * static_cast<double>(rows_ + 1) * u * size;
+        along += std::abs(R[i * rows_ + j] * residual[j]) * (1 + 1e-9);
+      }
+      defect = std::max(defect, line);
+      move = std::max(move, along);
+    }
+    return defect < 0.5 ? move / (1 - defect) * (1 + 1e-9) : infinity;
+  }
+
+  std::span<const std::size_t> variables() const { return variable_; }
+  static double room(const Moves& moves, std::size_t v) {
+    constexpr double plenty = 1e9;  // variables without bounds are not better than others
+    return std::min({plenty, moves.room_up(v), moves.room_down(v)});
+  }
+
+ private:
+  /// Of the columns of A that were chosen, by Gauss and Jordan; as good as doubles make it.
+  std::vector<double> inverse(const DualQp& qp) const {
+    const std::size_t n = rows_, width = 2 * n;
+    std::vector<double> M(n * width, 0.0);
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < n; ++j) M[i * width + j] = qp.A[i][variable_[j]];
+      M[i * width + n + i] = 1;
+    }
+    for (std::size_t c = 0; c < n; ++c) {
+      std::size_t best = c;
+      for (std::size_t i = c; i < n; ++i)
+        if (std::abs(M[i * width + c]) > std::abs(M[best * width + c])) best = i;
+      std::swap_ranges(M.begin() + static_cast<std::ptrdiff_t>(c * width),
+                       M.begin() + static_cast<std::ptrdiff_t>((c + 1) * width),
+                       M.begin() + static_cast<std::ptrdiff_t>(best * width));
+      const double pivot = M[c * width + c];
+      for (std::size_t j = 0; j < width; ++j) M[c * width + j] /= pivot;
+      for (std::size_t i = 0; i < n; ++i) {
+        if (i == c) continue;
+        const double share = M[i * width + c];
+        for (std::size_t j = 0; j < width; ++j) M[i * width + j] -= share * M[c * width + j];
+      }
+    }
+    std::vector<double> R(n * n);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j) R[i * n + j] = M[i * width + n + j];
+    return R;
+  }
+
+  std::size_t rows_;
+  std::vector<std::size_t> variable_;
+};
+
+}  // namespace
+
+double equality_price(const DualQp& qp, std::span<const double> a, std::span<const double> q,
+                      std::span<const double> error) {
+  const std::vector<double> residual = residuals(qp, a);
+  Moves moves(qp, a, q, error);
+  bool is_absorbed = true;
+  for (std::size_t r = 0; r < qp.A.size() && is_absorbed; ++r)
+    if (residual[r] != 0) is_absorbed = absorb(qp, r, residual[r], moves);
+  if (is_absorbed) return moves.price();
+
+  Moves together(qp, a, q, error);
+  const Corner corner(qp, together);
+  const double move = corner.longest(qp, residual);
+  for (const std::size_t v : corner.variables()) {
+    if (!(move <= Corner::room(together, v))) return infinity;
+    together.add(v, move);
+  }
+  return std::isfinite(move) ? together.price() : infinity;
+}
+
+}  // namespace maxmargin
