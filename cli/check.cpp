@@ -147,7 +147,7 @@ int run_check(const CheckArguments& arguments) {
     arguments.kernel.check();
   else
     arguments.kernel.require_unused();
-  const Threads threads(arguments.threads);
+  const StartedThreads threads(arguments.threads);
   const Dataset data = read(arguments.data, arguments.reading.make(), threads);
   const Description found = describe(data);
   std::optional<Kernel> kernel;

@@ -7,6 +7,7 @@
 #include "cli/help.hpp"
 #include "cli/output.hpp"
 #include "cli/reading.hpp"
+#include "cli/signals.hpp"
 #include "cli/verbs.hpp"
 #include "maxmargin/base/text.hpp"
 #include "maxmargin/libsvm/text.hpp"
@@ -23,16 +24,17 @@ int run_convert(const ConvertArguments& arguments) {
   if (!arguments.to.empty() && arguments.to != "libsvm" && arguments.to != "maxmargin")
     throw Error(Fault::usage, fmt::format("--to: unknown format '{}'", arguments.to),
                 suggestion(arguments.to, {"libsvm", "maxmargin"}));
-  require_writable(arguments.output);
+  require_writable(arguments.output, {arguments.model});
   const Model model = load_any(arguments.model);
   const bool from_libsvm = model_format(arguments.model) == ModelFormat::libsvm;
   const bool to_libsvm_text = arguments.to.empty() ? !from_libsvm : arguments.to == "libsvm";
+  const StopRequest request;  // half a file is none
   if (to_libsvm_text)
     save_libsvm(naming(arguments.model, [&] { return to_libsvm(model, Numbering::own); }),
                 arguments.output);
   else
     save(model, arguments.output);
-  return exit_ok;
+  return request.made() ? exit_stopped : exit_ok;
 }
 
 }  // namespace

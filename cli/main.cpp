@@ -9,6 +9,7 @@
 #include "cli/help.hpp"
 #include "cli/libsvm/commands.hpp"
 #include "cli/output.hpp"
+#include "cli/signals.hpp"
 #include "cli/structured.hpp"
 #include "cli/verbs.hpp"
 #include "maxmargin/base/error.hpp"
@@ -20,7 +21,7 @@ int complain(int code, std::string_view what) {
   std::string line = fmt::format("maxmargin: {}", what);
   for (char& letter : line)
     if (letter == '\n' || letter == '\r') letter = ' ';
-  fmt::print(stderr, "{}\n", line);
+  tell(line + "\n");
   return code;
 }
 
@@ -66,20 +67,32 @@ int run(int argc, char** argv) {
   return exit_internal;
 }
 
+/// One line for whatever ends it early.
+int run_and_explain(int argc, char** argv) {
+  try {
+    if (const auto code = run_as_libsvm({argv, static_cast<std::size_t>(argc)})) return *code;
+    if (const auto code = run_structured({argv, static_cast<std::size_t>(argc)})) return *code;
+    return run(argc, argv);
+  } catch (const Error& error) {
+    return complain(exit_code(error.fault()), error.what());
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    return complain(exit_internal, fmt::format("internal error: {}", error.what()));
+  }
+}
+
 }  // namespace
 }  // namespace maxmargin::cli
 
 int main(int argc, char** argv) {
-  using namespace maxmargin;
+  using namespace maxmargin::cli;
+  settle_process();
   try {
-    if (const auto code = cli::run_as_libsvm({argv, static_cast<std::size_t>(argc)})) return *code;
-    if (const auto code = cli::run_structured({argv, static_cast<std::size_t>(argc)})) return *code;
-    return cli::run(argc, argv);
-  } catch (const Error& error) {
-    return cli::complain(cli::exit_code(error.fault()), error.what());
+    return run_and_explain(argc, argv);
   } catch (const std::bad_alloc&) {
-    return cli::complain(cli::exit_io, "out of memory; give a smaller --memory or less data");
-  } catch (const std::exception& error) {
-    return cli::complain(cli::exit_internal, fmt::format("internal error: {}", error.what()));
+    // Nothing that needs memory may be done here.
+    tell(out_of_memory);
+    return exit_io;
   }
 }

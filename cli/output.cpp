@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/base/requests_blocked.hpp"
 #include "maxmargin/model/file/whole_file.hpp"
 
 namespace maxmargin::cli {
@@ -28,6 +29,19 @@ bool write_all(int descriptor, std::string_view text) {
   return true;
 }
 
+/// Whether it is that file, by whatever name.
+bool is_file(const struct stat& status, std::string_view file) {
+  if (file.empty() || !S_ISREG(status.st_mode)) return false;
+  struct stat other {};
+  const int found =
+      file == "-" ? fstat(STDIN_FILENO, &other) : stat(std::string(file).c_str(), &other);
+  return found == 0 && other.st_dev == status.st_dev && other.st_ino == status.st_ino;
+}
+
+std::string name_of_input(std::string_view file) {
+  return file == "-" ? "the file behind standard input" : fmt::format("'{}', which is read", file);
+}
+
 }  // namespace
 
 void print(std::string_view text) {
@@ -40,10 +54,12 @@ void print_json(const Json& object) {
   print(object.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
+void tell(std::string_view text) { write_all(STDERR_FILENO, text); }
+
 void warn(std::string_view text) {
   const bool colour = is_terminal(STDERR_FILENO) && std::getenv("NO_COLOR") == nullptr;
-  write_all(STDERR_FILENO, fmt::format("maxmargin: {}warning:{} {}\n", colour ? "\x1b[33m" : "",
-                                       colour ? "\x1b[0m" : "", text));
+  tell(fmt::format("maxmargin: {}warning:{} {}\n", colour ? "\x1b[33m" : "",
+                   colour ? "\x1b[0m" : "", text));
 }
 
 bool is_terminal(int descriptor) {
@@ -51,17 +67,37 @@ bool is_terminal(int descriptor) {
   return isatty(descriptor) && kind != nullptr && std::strcmp(kind, "dumb") != 0;
 }
 
-void require_writable(const std::string& path) {
+void require_writable(const std::string& path, std::initializer_list<std::string_view> read) {
   if (path.empty() || path.starts_with('-'))
     throw Error(Fault::usage, fmt::format("'{}' is no name for an output file", path),
                 "give a file name behind -o (./-x for a name with a dash)");
   struct stat status {};
-  const bool special =
-      stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+  const bool exists = stat(path.c_str(), &status) == 0;
+  if (exists)
+    for (const std::string_view file : read)
+      if (is_file(status, file))
+        throw Error(Fault::usage, fmt::format("'{}' would overwrite {}", path, name_of_input(file)),
+                    "choose another name for the output");
+  const bool special = exists && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
   // Opening a pipe would wait for its reader, so devices and pipes are only asked.
   if (special && access(path.c_str(), W_OK) != 0)
     throw Error(Fault::io, Place{path}, "cannot be written to: " + reason(), "choose another -o");
-  if (!special) WholeFile probe(path);
+  if (special) return;
+  const RequestsBlocked blocked;  // nothing may be left of it
+  const WholeFile probe(path);
+}
+
+void require_other_output(std::string_view read) {
+  struct stat status {};
+  if (fstat(STDOUT_FILENO, &status) == 0 && is_file(status, read))
+    throw Error(Fault::usage, fmt::format("standard output would go into {}", name_of_input(read)),
+                "choose another file for the output");
+}
+
+StartedThreads::StartedThreads(int asked) : Threads(asked) {
+  if (count() < asked)
+    warn(fmt::format("only {} of {} threads could be started; it goes on with these", count(),
+                     asked));
 }
 
 }  // namespace maxmargin::cli

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+
+#include "maxmargin/base/threads.hpp"
 
 namespace maxmargin::cli {
 
@@ -12,13 +15,28 @@ using Json = nlohmann::ordered_json;
 void print(std::string_view text);
 /// One object; indented when a person is looking.
 void print_json(const Json& object);
+/// Writes to standard error; where that is closed or full, nobody is told.
+void tell(std::string_view text);
 /// One line on standard error, "maxmargin: warning: ...".
 void warn(std::string_view text);
+
+/// The line of those who have no memory to make one.
+inline constexpr std::string_view out_of_memory =
+    "maxmargin: out of memory; give a smaller --memory or less data\n";
 
 /// A terminal that understands escape sequences is behind this file descriptor.
 bool is_terminal(int descriptor);
 
-/// Throws a usage or io Error now, before any work, when a file could not be written here later.
-void require_writable(const std::string& path);
+/// Throws a usage or io Error now, before any work, when a file could not be written here later, or
+/// is one of those that are read ("-": standard input; empty names are none).
+void require_writable(const std::string& path, std::initializer_list<std::string_view> read);
+/// The same for standard output, where results go on while data is read.
+void require_other_output(std::string_view read);
+
+/// Threads; says so where there is no room for as many as asked for.
+class StartedThreads : public Threads {
+ public:
+  explicit StartedThreads(int asked);
+};
 
 }  // namespace maxmargin::cli

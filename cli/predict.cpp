@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <csignal>
 #include <memory>
 #include <optional>
 
@@ -39,10 +38,12 @@ struct PredictArguments {
 class Sink {
  public:
   explicit Sink(const PredictArguments& arguments) {
-    if (!arguments.output.empty())
+    if (!arguments.output.empty()) {
       file_.emplace(arguments.output);
-    else if (arguments.json)
+      removed_.emplace(file_->temporary());
+    } else if (arguments.json) {
       collected_ = Json::array();
+    }
   }
 
   bool collects() const { return !collected_.is_null(); }
@@ -53,15 +54,15 @@ class Sink {
     else
       print(lines);
   }
-  bool is_file() const { return file_.has_value(); }
   void commit() {
     if (file_) file_->commit();
+    removed_.reset();
   }
-  void discard() { file_.reset(); }
   Json& collected() { return collected_; }
 
  private:
   std::optional<WholeFile> file_;
+  std::optional<RemovedOnSignal> removed_;  ///< a signal leaves no piece of a file
   Json collected_;
 };
 
@@ -231,12 +232,15 @@ void check_probability(const Model& model, const PredictArguments& arguments) {
 }
 
 int run_predict(PredictArguments& arguments) {
-  if (!arguments.output.empty()) require_writable(arguments.output);
-  arguments.reading.make();
+  const ReadOptions reads = arguments.reading.make();
+  if (arguments.output.empty())
+    require_other_output(arguments.data);
+  else
+    require_writable(arguments.output, {arguments.data, arguments.model, reads.label_file});
   refuse_model(arguments.data, "maxmargin predict DATA MODEL");
   const Stopwatch watch;
   const Model model = load_any(arguments.model);
-  const Threads threads(arguments.threads);
+  const StartedThreads threads(arguments.threads);
   const Predictor predictor(model);
   check_probability(model, arguments);
   const Printer printer(model, predictor, arguments);
@@ -245,24 +249,14 @@ int run_predict(PredictArguments& arguments) {
   Sink sink(arguments);
   Scores scores(model);
   if (!sink.collects()) sink.write(printer.header());
-  {
-    // A signal must not leave a piece of a file behind; standard output may end anywhere.
-    std::optional<StopRequest> stop;
-    if (sink.is_file()) stop.emplace();
-    std::size_t first_row = 0;
-    for (; batch.rows() > 0; batch = opened.reader->next(batch_rows(model.features))) {
-      naming(arguments.data, [&] {
-        predict_batch(model, predictor, printer, batch, first_row, threads, sink, scores);
-      });
-      first_row += batch.rows();
-      if (!stop || !stop->made()) continue;
-      sink.discard();
-      const int signal = stop->signal();
-      stop.reset();
-      std::raise(signal);
-    }
-    sink.commit();
+  std::size_t first_row = 0;
+  for (; batch.rows() > 0; batch = opened.reader->next(batch_rows(model.features))) {
+    naming(arguments.data, [&] {
+      predict_batch(model, predictor, printer, batch, first_row, threads, sink, scores);
+    });
+    first_row += batch.rows();
   }
+  sink.commit();
 
   if (arguments.json) {
     Json object = scores.json();
@@ -274,7 +268,7 @@ int run_predict(PredictArguments& arguments) {
     print_json(object);
   } else if (!arguments.quiet) {
     if (arguments.output.empty())
-      fmt::print(stderr, "{}", scores.summary());
+      tell(scores.summary());
     else
       print(scores.summary());
   }

@@ -7,10 +7,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 
 #include "cli/output.hpp"
 #include "cli/units.hpp"
+#include "maxmargin/base/error.hpp"
+#include "maxmargin/base/start_thread.hpp"
 
 namespace maxmargin::cli {
 namespace {
@@ -74,7 +75,12 @@ ProgressLine::ProgressLine(const Stop& stop, const StopRequest& request, Show sh
     : request_(request),
       enabled_(show == Show::yes && is_terminal(STDERR_FILENO)),
       remaining_(stop) {
-  if (enabled_) ticker_ = std::thread([this] { tick(); });
+  if (!enabled_) return;
+  try {
+    ticker_ = start_thread([this] { tick(); });
+  } catch (const Error&) {
+    // No room for a thread: then nobody sees how far it is.
+  }
 }
 
 ProgressLine::~ProgressLine() {
@@ -84,10 +90,9 @@ ProgressLine::~ProgressLine() {
     ended_ = true;
   }
   ending_.notify_one();
-  ticker_.join();
+  if (ticker_.joinable()) ticker_.join();
   if (!drawn_) return;
-  fmt::print(stderr, "\r\x1b[K");
-  std::fflush(stderr);
+  tell("\r\x1b[K");
 }
 
 void ProgressLine::update(const Progress& progress) {
@@ -121,12 +126,11 @@ void ProgressLine::draw() {
     if (remaining >= 0) remaining = std::max(0.0, remaining - (elapsed - last_seconds_));
     line = progress_text(*last_, elapsed, remaining);
   }
-  for (const std::string& note : notes_) fmt::print(stderr, "\r{}\x1b[K\n", note);
+  for (const std::string& note : notes_) tell(fmt::format("\r{}\x1b[K\n", note));
   notes_.clear();
   const std::size_t width = terminal_width();
   if (line.size() >= width) line.resize(width - 1);
-  fmt::print(stderr, "\r{}\x1b[K", line);
-  std::fflush(stderr);
+  tell(fmt::format("\r{}\x1b[K", line));
   drawn_ = true;
 }
 

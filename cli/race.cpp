@@ -166,8 +166,11 @@ int run_race(RaceArguments& arguments) {
     throw Error(Fault::usage,
                 "--out-of-core: a race reads the data twice, standard input cannot be",
                 "name a file");
-  if (!train.model.empty()) require_writable(train.model);
-  const Threads threads(train.threads);
+  if (!train.model.empty()) {
+    const ReadOptions reads = train.read_options();
+    require_writable(train.model, {train.data, reads.label_file, reads.weight_file});
+  }
+  const StartedThreads threads(train.threads);
   race_options(arguments, {});
   std::optional<SpilledData> on_disk;
   if (train.demands_out_of_core())
@@ -180,10 +183,12 @@ int run_race(RaceArguments& arguments) {
   if (on_disk) options.on_disk = &*on_disk;
   const auto show = train.json || train.quiet ? ProgressLine::Show::no : ProgressLine::Show::yes;
   const Stop overall{options.train.stop.kkt, options.train.stop.relative_gap};
-  Race race = watched(train.data, overall, show, [&](const Observer& observer, ProgressLine& line) {
-    return maxmargin::race(std::move(read.data), options, threads, observer,
-                           [&](const Raced& raced) { line.note(show_ended(raced)); });
-  });
+  const StopRequest request;
+  Race race = watched(
+      train.data, overall, request, show, [&](const Observer& observer, ProgressLine& line) {
+        return maxmargin::race(std::move(read.data), options, threads, observer,
+                               [&](const Raced& raced) { line.note(show_ended(raced)); });
+      });
   if (!train.model.empty() && !race.lanes.empty() && race.lanes.front().refused.empty()) {
     Model& model = race.lanes.front().trained.model;
     for (auto& each : train.remembered(read.counts_from_zero))
@@ -194,7 +199,7 @@ int run_race(RaceArguments& arguments) {
     print_json(race_json(arguments, read, race, threads.count()));
   else if (!train.quiet)
     print(race_summary(read, race));
-  return exit_code_of(race);
+  return request.made() ? exit_stopped : exit_code_of(race);
 }
 
 /// The options of training that make no sense where all solvers train.

@@ -1,6 +1,17 @@
 #include "cli/signals.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <new>
+
+#include "cli/exit_codes.hpp"
+#include "cli/output.hpp"
 
 namespace maxmargin::cli {
 namespace {
@@ -8,38 +19,99 @@ namespace {
 // A handler can reach nothing but static storage.
 std::atomic<int> requested{0};
 static_assert(std::atomic<int>::is_always_lock_free, "the handler must be signal-safe");
+char to_remove[PATH_MAX];
 
-extern "C" void note_request(int signal) {
-  requested.store(signal, std::memory_order_relaxed);
+void make_plain(int signal) {
   struct sigaction plain {};
   plain.sa_handler = SIG_DFL;
-  sigaction(SIGINT, &plain, nullptr);
-  sigaction(SIGTERM, &plain, nullptr);
+  sigaction(signal, &plain, nullptr);
 }
 
-void install(int signal, struct sigaction& before) {
-  sigaction(signal, nullptr, &before);
-  if (before.sa_handler == SIG_IGN) return;
-  struct sigaction action {};
-  action.sa_handler = note_request;
-  action.sa_flags = SA_RESTART;
-  sigemptyset(&action.sa_mask);
-  sigaction(signal, &action, nullptr);
+extern "C" void note_request(int signal) {
+  int none = 0;
+  requested.compare_exchange_strong(none, signal, std::memory_order_relaxed);
+  // Those that people send; the kernel repeats SIGXCPU every second.
+  if (signal != SIGINT && signal != SIGTERM) return;
+  make_plain(SIGINT);
+  make_plain(SIGTERM);
+}
+
+extern "C" void remove_and_end(int signal) {
+  unlink(to_remove);
+  make_plain(signal);
+  raise(signal);  // comes as soon as the handler has returned
+}
+
+template <std::size_t count>
+void install(void (*handler)(int), std::array<struct sigaction, count>& before) {
+  for (std::size_t k = 0; k < count; ++k) {
+    sigaction(StopRequest::signals[k], nullptr, &before[k]);
+    if (before[k].sa_handler == SIG_IGN) continue;
+    struct sigaction action {};
+    action.sa_handler = handler;
+    action.sa_flags = SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    sigaction(StopRequest::signals[k], &action, nullptr);
+  }
+}
+
+template <std::size_t count>
+void restore(const std::array<struct sigaction, count>& before) {
+  for (std::size_t k = 0; k < count; ++k) sigaction(StopRequest::signals[k], &before[k], nullptr);
+}
+
+/// Where even taking things down needs memory (nlohmann::json does), there is still one line to
+/// say.
+[[noreturn]] void end_without_memory() {
+  try {
+    if (const std::exception_ptr failure = std::current_exception())
+      std::rethrow_exception(failure);
+  } catch (const std::bad_alloc&) {
+    tell(out_of_memory);
+    _exit(exit_io);
+  } catch (...) {
+  }
+  std::abort();
 }
 
 }  // namespace
 
 StopRequest::StopRequest() {
   requested.store(0);
-  install(SIGINT, interrupt_before_);
-  install(SIGTERM, terminate_before_);
+  install(note_request, before_);
 }
 
-StopRequest::~StopRequest() {
-  sigaction(SIGINT, &interrupt_before_, nullptr);
-  sigaction(SIGTERM, &terminate_before_, nullptr);
-}
+StopRequest::~StopRequest() { restore(before_); }
 
 int StopRequest::signal() const { return requested.load(std::memory_order_relaxed); }
+
+std::string StopRequest::name() const {
+  const char* known = sigabbrev_np(signal());
+  return known == nullptr ? "a signal" : std::string("SIG") + known;
+}
+
+RemovedOnSignal::RemovedOnSignal(const std::string& path) {
+  if (path.empty() || path.size() >= sizeof to_remove) return;
+  std::memcpy(to_remove, path.c_str(), path.size() + 1);
+  install(remove_and_end, before_);
+  installed_ = true;
+}
+
+RemovedOnSignal::~RemovedOnSignal() {
+  if (installed_) restore(before_);
+}
+
+void settle_process() {
+  for (int descriptor = 0; descriptor <= STDERR_FILENO; ++descriptor) {
+    if (fcntl(descriptor, F_GETFD) != -1) continue;
+    // Opened the wrong way round: whoever uses it is told that it is not there.
+    const int opened = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    if (opened > STDERR_FILENO) close(opened);
+  }
+  std::signal(SIGXFSZ, SIG_IGN);
+  std::set_terminate(end_without_memory);
+  // OpenBLAS does its work on our threads; its own would only be started to wait.
+  setenv("OPENBLAS_NUM_THREADS", "1", 1);
+}
 
 }  // namespace maxmargin::cli

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <array>
 #include <csignal>
+#include <string>
 
 namespace maxmargin::cli {
 
-/// While it lives, the first interrupt (Ctrl-C) or termination request is only noted; the second
-/// ends the program at once. A signal that was ignored before stays ignored. One at a time.
+/// While it lives, a request to end is only noted: an interrupt (Ctrl-C), a termination, a terminal
+/// that hung up, processor time that is used up, and SIGUSR1 and SIGUSR2 of batch systems. The
+/// second interrupt or termination ends the program at once. A signal that was ignored before stays
+/// ignored. One at a time.
 class StopRequest {
  public:
   StopRequest();
@@ -14,11 +18,32 @@ class StopRequest {
   StopRequest& operator=(const StopRequest&) = delete;
 
   bool made() const { return signal() != 0; }
-  int signal() const;  ///< the one that came; 0: none
+  int signal() const;        ///< the first one that came; 0: none
+  std::string name() const;  ///< "SIGINT"
+
+  static constexpr std::array signals{SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGUSR1, SIGUSR2};
 
  private:
-  struct sigaction interrupt_before_ {};
-  struct sigaction terminate_before_ {};
+  std::array<struct sigaction, signals.size()> before_{};
 };
+
+/// While it lives, a request to end removes this file first; without a name it does nothing. One at
+/// a time.
+class RemovedOnSignal {
+ public:
+  explicit RemovedOnSignal(const std::string& path);
+  ~RemovedOnSignal();
+  RemovedOnSignal(const RemovedOnSignal&) = delete;
+  RemovedOnSignal& operator=(const RemovedOnSignal&) = delete;
+
+ private:
+  bool installed_ = false;
+  std::array<struct sigaction, StopRequest::signals.size()> before_{};
+};
+
+/// Makes sure, before anything else, that what this process was started with does no harm: that
+/// descriptors 0 to 2 are open, so that no file of ours becomes one of them, and that a file that
+/// grows beyond its limit is an error that can be told.
+void settle_process();
 
 }  // namespace maxmargin::cli

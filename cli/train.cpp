@@ -216,7 +216,13 @@ std::string train_summary(const TrainArguments& arguments, const TrainingData& r
   return text;
 }
 
+/// Whether the folds were cut short: what untrained machines say of a row is no score.
+bool cut_short(const CrossValidated& result) {
+  return result.ended == Ended::cancelled || result.ended == Ended::time_limit;
+}
+
 void put_scores(Json& object, const CrossValidated& result) {
+  if (cut_short(result)) return;
   switch (result.outcome) {
     case Outcome::classes:
       object["accuracy"] = result.accuracy;
@@ -245,14 +251,20 @@ std::string show_scores(const CrossValidated& result) {
     text += share ? fmt::format("{}: {:.4f}%\n", words, 100 * number)
                   : fmt::format("{}: {}\n", words, show_number(number));
   }
+  if (cut_short(result))
+    text = fmt::format("no score: {} before all folds were trained\n", to_string(result.ended));
+  else if (result.ended != Ended::converged)
+    text +=
+        fmt::format("by machines that are not trained to the end: {}\n", to_string(result.ended));
   return text;
 }
 
 int run_cross_validation(const TrainArguments& arguments, TrainingData& read,
                          const Threads& threads) {
   const TrainOptions& options = read.options;
+  const StopRequest request;
   const CrossValidated result =
-      watched(arguments.data, options.stop, shows_progress(arguments),
+      watched(arguments.data, options.stop, request, shows_progress(arguments),
               [&](const Observer& observer, ProgressLine&) {
                 return cross_validate(std::move(read.data), options, arguments.cross_validation,
                                       threads, observer);
@@ -288,9 +300,9 @@ int run_cross_validation(const TrainArguments& arguments, TrainingData& read,
   return exit_code(result.ended);
 }
 
-/// Writes the model, and what there is to say.
+/// Writes the model, and what there is to say. A request to end that comes meanwhile waits.
 int finish(const TrainArguments& arguments, const TrainingData& read, Trained trained,
-           const DiskReport* disk, const Threads& threads) {
+           const DiskReport* disk, const StopRequest& request, const Threads& threads) {
   for (auto& each : arguments.remembered(read.counts_from_zero))
     trained.model.options.push_back(std::move(each));
   save(trained.model, arguments.model);
@@ -298,7 +310,7 @@ int finish(const TrainArguments& arguments, const TrainingData& read, Trained tr
     print_json(train_json(arguments, read, trained, disk, threads.count()));
   else if (!arguments.quiet)
     print(train_summary(arguments, read, trained, disk, threads.count()));
-  return exit_code(trained.ended);
+  return request.made() ? exit_stopped : exit_code(trained.ended);
 }
 
 /// The rows on disk, unless there are too many features for that and nobody asked for it.
@@ -323,27 +335,33 @@ int train_out_of_core(const TrainArguments& arguments, const SpilledData& data,
   read.counts_from_zero = data.outline.counts_from_zero;
   read.seconds = data.seconds;
   read.options = naming(arguments.data, [&] { return arguments.options(data.outline); });
-  TrainedOutOfCore result = watched(arguments.data, read.options.stop, shows_progress(arguments),
-                                    [&](const Observer& observer, ProgressLine& line) {
-                                      line.note("solver interior-point: out of core, " + reason);
-                                      return train(data, read.options, threads, observer);
-                                    });
+  const StopRequest request;
+  TrainedOutOfCore result =
+      watched(arguments.data, read.options.stop, request, shows_progress(arguments),
+              [&](const Observer& observer, ProgressLine& line) {
+                line.note("solver interior-point: out of core, " + reason);
+                return train(data, read.options, threads, observer);
+              });
   result.trained.reason = fmt::format("out of core, {}", reason);
-  return finish(arguments, read, std::move(result.trained), &result.disk, threads);
+  return finish(arguments, read, std::move(result.trained), &result.disk, request, threads);
 }
 
 int run_train(TrainArguments& arguments) {
   arguments.check();
   if (arguments.cross_validation == 0) arguments.name_model();
-  if (!arguments.model.empty()) require_writable(arguments.model);
-  const Threads threads(arguments.threads);
+  if (!arguments.model.empty()) {
+    const ReadOptions reads = arguments.read_options();
+    require_writable(arguments.model, {arguments.data, reads.label_file, reads.weight_file});
+  }
+  const StartedThreads threads(arguments.threads);
   if (const std::string reason = arguments.out_of_core_reason(); !reason.empty())
     if (const auto data = spilled(arguments, threads))
       return train_out_of_core(arguments, *data, reason, threads);
   TrainingData read = read_training_data(arguments, threads);
   if (arguments.cross_validation > 0) return run_cross_validation(arguments, read, threads);
+  const StopRequest request;
   Trained trained =
-      watched(arguments.data, read.options.stop, shows_progress(arguments),
+      watched(arguments.data, read.options.stop, request, shows_progress(arguments),
               [&](const Observer& observer, ProgressLine& line) {
                 TrainOptions options = read.options;
                 // Machines of one task have the same shape: the first tells enough.
@@ -355,7 +373,7 @@ int run_train(TrainArguments& arguments) {
                 };
                 return train(std::move(read.data), options, threads, observer);
               });
-  return finish(arguments, read, std::move(trained), nullptr, threads);
+  return finish(arguments, read, std::move(trained), nullptr, request, threads);
 }
 
 }  // namespace

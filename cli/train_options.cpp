@@ -35,7 +35,10 @@ void TrainArguments::add_task(CLI::App& app) {
   std::string help = "one of:";
   for_each_nameable<Task>(
       [&](const auto& task) { help += fmt::format("\n{:<13} {}", task.name, task.summary); });
-  app.add_option("--task", task_, help + "\n[svc]")->type_name("NAME")->take_last()->group("Task");
+  task_option_ = app.add_option("--task", task_, help + "\n[svc]")
+                     ->type_name("NAME")
+                     ->take_last()
+                     ->group("Task");
   task_fields_.add_to(app, "Task");
   app.add_option("--multiclass", multiclass_,
                  "several classes: ovo, one machine per pair; ovr, one per class (svc, nu-svc) "
@@ -255,7 +258,9 @@ void TrainArguments::name_model() {
   if (model.empty() && data == "-")
     throw Error(Fault::usage, "standard input has no name to derive the model's from",
                 "add -o MODEL");
-  if (model.empty()) model = std::filesystem::path(data).filename().string() + ".model";
+  if (!model.empty()) return;
+  model = std::filesystem::path(data).filename().string() + ".model";
+  if (model.starts_with('-')) model.insert(0, "./");  // no option
 }
 
 ReadOptions TrainArguments::read_options() const {

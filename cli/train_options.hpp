@@ -27,6 +27,7 @@ class TrainArguments {
   std::string out_of_core_reason() const;
   bool demands_out_of_core() const { return out_of_core_; }
   Outcome outcome() const;
+  bool names_task() const { return task_option_ != nullptr && task_option_->count() > 0; }
   SpillOptions spill_options() const;
   /// What the model should remember of how its data was read and scaled.
   std::vector<std::pair<std::string, std::string>> remembered(bool counts_from_zero) const;
@@ -54,6 +55,7 @@ class TrainArguments {
   ComponentOptions<Solver> solver_fields_{"solver"};
   KernelOptions kernel_;
   ReadingOptions reading_;
+  CLI::Option* task_option_ = nullptr;
   std::string task_ = "svc";
   std::string solver_ = "auto";
   std::string multiclass_;

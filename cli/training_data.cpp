@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "cli/file_name.hpp"
 #include "cli/output.hpp"
 #include "cli/report.hpp"
@@ -10,6 +13,32 @@
 #include "maxmargin/base/clock.hpp"
 
 namespace maxmargin::cli {
+
+namespace {
+
+/// Numbers that are all different are rarely classes: asks, before a million machines are trained.
+void ask_about_numbers(const TrainArguments& arguments, const Dataset& data) {
+  if (arguments.names_task() || arguments.outcome() != Outcome::classes || !data.words.empty())
+    return;
+  std::vector<double> labels = data.y;
+  std::ranges::sort(labels);
+  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+  const bool fractions =
+      std::ranges::any_of(labels, [](double label) { return label != std::trunc(label); });
+  const std::size_t classes = labels.size();
+  constexpr std::size_t many_fractions = 20, many = 100, rows_per_class = 5;
+  if (fractions ? classes <= many_fractions
+                : classes <= many || data.rows() >= rows_per_class * classes)
+    return;
+  throw Error(Fault::usage,
+              fmt::format("the labels are {} different numbers in {} rows: as classes, these would "
+                          "be {} machines",
+                          show_count(classes), show_count(data.rows()),
+                          show_count(classes * (classes - 1) / 2)),
+              "to predict numbers add --task svr; if they are classes add --task svc");
+}
+
+}  // namespace
 
 TrainingData read_training_data(const TrainArguments& arguments, const Threads& threads) {
   const Stopwatch watch;
@@ -20,6 +49,7 @@ TrainingData read_training_data(const TrainArguments& arguments, const Threads& 
   read.density = density(read.data.x);
   read.counts_from_zero = read.data.counts_from_zero;
   read.seconds = watch.seconds();
+  ask_about_numbers(arguments, read.data);
   read.options = naming(arguments.data, [&] { return arguments.options(read.data); });
   if (!read.options.scaling && !arguments.quiet &&
       !std::holds_alternative<Precomputed>(read.options.kernel))

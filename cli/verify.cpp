@@ -71,7 +71,7 @@ int run_verify(VerifyArguments& arguments) {
   options.columns = model.features;
   if (model.outcome == Outcome::number && options.labels == LabelKind::any)
     options.labels = LabelKind::number;
-  const Threads threads(arguments.threads);
+  const StartedThreads threads(arguments.threads);
   const Dataset data = read(arguments.data, options, threads);
 
   const Stopwatch watch;

@@ -8,10 +8,10 @@
 
 namespace maxmargin::cli {
 
-/// `work(observer, line)` on the data of a file, with a progress line and Ctrl-C.
+/// `work(observer, line)` on the data of a file, with a progress line, until a signal comes.
 template <class Work>
-auto watched(const std::string& file, const Stop& stop, ProgressLine::Show show, Work&& work) {
-  const StopRequest request;
+auto watched(const std::string& file, const Stop& stop, const StopRequest& request,
+             ProgressLine::Show show, Work&& work) {
   ProgressLine line(stop, request, show);
   const Observer observer = [&](const Progress& progress) {
     line.update(progress);

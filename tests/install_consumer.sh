@@ -18,7 +18,7 @@ cmake --build "$work/cmake"
 PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name maxmargin.pc)")
 export PKG_CONFIG_PATH
 # shellcheck disable=SC2046
-"$compiler" -std=c++20 "$source/consumer.cpp" -o "$work/consumer" \
+"$compiler" "$source/consumer.cpp" -o "$work/consumer" \
   $(pkg-config --cflags --libs maxmargin)
 "$work/consumer"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <new>
 #include <string>
@@ -23,21 +24,41 @@ bool has_classes(int svm_type) { return svm_type == C_SVC || svm_type == NU_SVC;
   throw Error(Fault::data, "row " + std::to_string(row + 1) + " has " + what, mend);
 }
 
+bool in_order(const svm_node* nodes) {
+  std::int64_t previous = -1;
+  for (; nodes->index != -1; previous = (nodes++)->index)
+    if (nodes->index <= previous) return false;
+  return true;
+}
+
+/// In order; of nodes with the same index the first, which is the one that LIBSVM multiplies.
+std::vector<svm_node> ordered(const svm_node* nodes) {
+  const svm_node* end = nodes;
+  while (end->index != -1) ++end;
+  std::vector<svm_node> row(nodes, end);
+  std::ranges::stable_sort(row, {}, &svm_node::index);
+  const auto rest = std::ranges::unique(row, {}, &svm_node::index);
+  row.erase(rest.begin(), rest.end());
+  row.push_back({-1, 0});
+  return row;
+}
+
 void append_row(const svm_node* nodes, std::size_t row, Features& to) {
+  std::vector<svm_node> sorted;
+  if (!in_order(nodes)) nodes = (sorted = ordered(nodes)).data();
   std::vector<Index> features;
   std::vector<double> values;
-  std::int64_t previous = -1;
+  int last = -1;
   for (; nodes->index != -1; ++nodes) {
-    if (nodes->index <= previous)
-      refuse(row, "indices that do not increase", "sort the nodes of each row by index");
+    if (nodes->index < 0) refuse(row, "a negative index", "number the features from 0");
     if (!std::isfinite(nodes->value))
       refuse(row, "a value that is not a finite number", "remove the row or the value");
-    previous = nodes->index;
+    last = nodes->index;
     if (nodes->value == 0) continue;
     features.push_back(static_cast<Index>(nodes->index));
     values.push_back(nodes->value);
   }
-  to.widen(static_cast<std::size_t>(previous + 1));
+  to.widen(static_cast<std::size_t>(last) + 1);
   to.append(features, values);
 }
 
@@ -135,17 +156,41 @@ svm_parameter parameters_for(const LibsvmModel& model) {
   return param;
 }
 
-Dataset dataset_of(const svm_problem& problem) {
+std::vector<double> labels_of(const svm_problem& problem, const svm_parameter& param) {
+  std::vector<double> y(problem.y, problem.y + std::max(problem.l, 0));
+  constexpr double low = std::numeric_limits<int>::min(), high = std::numeric_limits<int>::max();
+  if (has_classes(param.svm_type))
+    for (double& label : y)
+      label = std::isnan(label) ? 0 : std::trunc(std::clamp(label, low, high));
+  return y;
+}
+
+Dataset dataset_of(const svm_problem& problem, const svm_parameter& param) {
   Dataset data;
   data.x = Features::sparse(0);
-  const auto rows = static_cast<std::size_t>(std::max(problem.l, 0));
-  data.y.assign(problem.y, problem.y + rows);
-  for (std::size_t i = 0; i < rows; ++i) {
+  data.y = labels_of(problem, param);
+  for (std::size_t i = 0; i < data.y.size(); ++i) {
     if (!std::isfinite(data.y[i]))
       refuse(i, "a label that is not a finite number", "remove the row or mend its label");
     append_row(problem.x[i], i, data.x);
   }
   return data;
+}
+
+LibsvmModel empty_model(const LibsvmParameters& parameters, std::span<const double> labels) {
+  LibsvmModel model;
+  model.type = parameters.type();
+  model.kernel = kernel_of(parameters);
+  model.rho = {0};
+  if (!predicts_classes(model.type)) {
+    if (parameters.probability == 1 && model.type != LibsvmType::one_class) model.prob_a = {0};
+    return model;
+  }
+  model.labels = libsvm_classes(labels);
+  model.sizes.assign(model.labels.size(), 0);
+  model.rho.assign(pairs_of(static_cast<int>(model.labels.size())), 0);
+  if (parameters.probability == 1) model.prob_a = model.prob_b = model.rho;
+  return model;
 }
 
 LibsvmModel copy_of(const svm_model& model) {
@@ -188,7 +233,7 @@ svm_model* make_model(const LibsvmModel& from, const svm_parameter& param,
   model->param = param;
   model->nr_class = predicts_classes(from.type) ? static_cast<int>(from.labels.size()) : 2;
   const std::size_t vectors = from.vectors();
-  const std::size_t columns = from.columns();
+  const std::size_t columns = model->nr_class > 0 ? from.columns() : 0;
   model->l = static_cast<int>(vectors);
   model->SV = allocated<svm_node*>(vectors);
   model->sv_coef = allocated<double*>(columns);
@@ -203,7 +248,7 @@ svm_model* make_model(const LibsvmModel& from, const svm_parameter& param,
 #if LIBSVM_VERSION >= 331
   if (!from.marks.empty()) model->prob_density_marks = copied<double>(from.marks);
 #endif
-  if (!from.labels.empty()) {
+  if (predicts_classes(from.type)) {
     model->label = copied<int>(from.labels);
     model->nSV = copied<int>(from.sizes);
   }

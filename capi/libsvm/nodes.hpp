@@ -14,8 +14,15 @@ LibsvmParameters parameters_of(const svm_parameter& param);
 /// Those that a model file tells; the others are 0.
 svm_parameter parameters_for(const LibsvmModel& model);
 
-/// Throws Error unless indices increase from 0 and all values and labels are finite numbers.
-Dataset dataset_of(const svm_problem& problem);
+/// The labels; those of classes are the whole numbers that LIBSVM makes of them.
+std::vector<double> labels_of(const svm_problem& problem, const svm_parameter& param);
+
+/// Throws Error unless indices are 0 or more and all values and labels are finite numbers. Nodes
+/// that do not increase are put in order; of those with the same index the first one counts.
+Dataset dataset_of(const svm_problem& problem, const svm_parameter& param);
+
+/// A model that knows the labels and has no support vectors.
+LibsvmModel empty_model(const LibsvmParameters& parameters, std::span<const double> labels);
 
 /// The model as the library has it: a copy.
 LibsvmModel copy_of(const svm_model& model);

@@ -74,12 +74,13 @@ bool has_classes(int svm_type) { return svm_type == C_SVC || svm_type == NU_SVC;
 bool is_regression(int svm_type) { return svm_type == EPSILON_SVR || svm_type == NU_SVR; }
 
 std::size_t count_pairs(const svm_model& model) {
-  const auto classes = static_cast<std::size_t>(model.nr_class);
+  const auto classes = static_cast<std::size_t>(std::max(model.nr_class, 1));
   return has_classes(model.param.svm_type) ? classes * (classes - 1) / 2 : 1;
 }
 
 /// The first class with the most votes.
 int voted(const svm_model& model, const double* values) {
+  if (model.nr_class < 1 || model.label == nullptr) return 0;
   std::vector<int> votes(static_cast<std::size_t>(model.nr_class), 0);
   for (std::size_t i = 0; i < votes.size(); ++i)
     for (std::size_t j = i + 1; j < votes.size(); ++j) ++votes[*values++ > 0 ? i : j];
@@ -106,22 +107,10 @@ std::vector<double> probabilities(const svm_model& model, std::span<const double
                               classes);
 }
 
-/// Data that LIBSVM would train on without a word, and get wrong.
-const char* check_data(const svm_problem& problem, const svm_parameter& param) {
-  const bool classes = has_classes(param.svm_type);
-  for (int i = 0; i < problem.l; ++i) {
-    const double y = problem.y[i];
-    if (!std::isfinite(y)) return "a label is not a finite number";
-    if (classes && (y != std::trunc(y) || std::abs(y) > std::numeric_limits<int>::max()))
-      return "a label of a class is not a whole number";
-    int previous = -1;
-    for (const svm_node* node = problem.x[i]; node->index != -1; ++node) {
-      if (!std::isfinite(node->value)) return "a value is not a finite number";
-      if (node->index <= previous) return "the indices of a row do not increase";
-      previous = node->index;
-    }
-  }
-  return nullptr;
+/// What a caller gets who was told that the parameters are good, and whose data is not: a model
+/// without support vectors, never none.
+svm_model* model_of_nothing(const svm_problem& problem, const svm_parameter& param) {
+  return make_model(empty_model(parameters_of(param), labels_of(problem, param)), param, &problem);
 }
 
 }  // namespace
@@ -129,15 +118,21 @@ const char* check_data(const svm_problem& problem, const svm_parameter& param) {
 extern "C" {
 
 svm_model* svm_train(const svm_problem* prob, const svm_parameter* param) {
-  return guarded(
-      [&] {
-        const Threads threads(thread_count(*prob));
-        const LibsvmParameters parameters = parameters_of(*param);
-        if (const char* wrong = check(parameters)) throw Error(Fault::usage, wrong);
-        const LibsvmModel model = libsvm_train(dataset_of(*prob), parameters, make_run(threads));
-        return make_model(model, *param, prob);
-      },
-      static_cast<svm_model*>(nullptr));
+  const auto train = [&] {
+    const LibsvmParameters parameters = parameters_of(*param);
+    if (const char* wrong = check(parameters)) throw Error(Fault::usage, wrong);
+    if (prob->l <= 0) return model_of_nothing(*prob, *param);
+    const Threads threads(thread_count(*prob));
+    const LibsvmModel model =
+        libsvm_train(dataset_of(*prob, *param), parameters, make_run(threads));
+    return make_model(model, *param, prob);
+  };
+  svm_model* const none = nullptr;
+  svm_model* model = guarded(train, none);
+  if (model == nullptr &&
+      check(guarded([&] { return parameters_of(*param); }, LibsvmParameters{})) == nullptr)
+    model = guarded([&] { return model_of_nothing(*prob, *param); }, none);
+  return model;
 }
 
 void svm_cross_validation(const svm_problem* prob, const svm_parameter* param, int nr_fold,
@@ -145,12 +140,13 @@ void svm_cross_validation(const svm_problem* prob, const svm_parameter* param, i
   const auto rows = static_cast<std::size_t>(std::max(prob->l, 0));
   const bool done = guarded(
       [&] {
+        if (rows == 0) return true;
         const Threads threads(thread_count(*prob));
         const LibsvmParameters parameters = parameters_of(*param);
         if (const char* wrong = check(parameters)) throw Error(Fault::usage, wrong);
         if (nr_fold < 2) throw Error(Fault::usage, "n-fold cross validation: n must >= 2");
-        const std::vector<double> predicted =
-            libsvm_cross_validation(dataset_of(*prob), parameters, nr_fold, make_run(threads));
+        const std::vector<double> predicted = libsvm_cross_validation(
+            dataset_of(*prob, *param), parameters, nr_fold, make_run(threads));
         std::ranges::copy(predicted, target);
         return true;
       },
@@ -270,9 +266,9 @@ const char* svm_check_parameter(const svm_problem* prob, const svm_parameter* pa
         if (const char* wrong = check(parameters)) return wrong;
         if (LIBSVM_VERSION < 331 && param->probability == 1 && param->svm_type == ONE_CLASS)
           return "one-class SVM probability output not supported yet";
-        const std::span<const double> labels(prob->y, static_cast<std::size_t>(prob->l));
-        if (const char* wrong = check_nu(parameters, labels)) return wrong;
-        return check_data(*prob, *param);
+        // Of the data no more than LIBSVM reads: callers may not have filled it yet.
+        if (param->svm_type != NU_SVC) return nullptr;
+        return check_nu(parameters, labels_of(*prob, *param));
       },
       static_cast<const char*>("out of memory"));
 }

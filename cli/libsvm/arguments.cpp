@@ -106,14 +106,14 @@ int run(Command command, Arguments arguments) {
   try {
     return command(arguments);
   } catch (const Misused& misused) {
-    if (*misused.what() != '\0') fmt::print(stderr, "{}\n", misused.what());
+    if (*misused.what() != '\0') tell(fmt::format("{}\n", misused.what()));
     print(misused.usage());
   } catch (const Worded& worded) {
-    fmt::print(stderr, "{}\n", worded.what());
+    tell(fmt::format("{}\n", worded.what()));
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "ERROR: out of memory\n");
+    tell("ERROR: out of memory\n");
   } catch (const std::exception& error) {
-    fmt::print(stderr, "ERROR: {}\n", error.what());
+    tell(fmt::format("ERROR: {}\n", error.what()));
   }
   return 1;
 }

@@ -5,8 +5,10 @@
 
 #include "cli/libsvm/arguments.hpp"
 #include "cli/libsvm/summary.hpp"
+#include "cli/libsvm/talk.hpp"
 #include "cli/output.hpp"
 #include "cli/reading.hpp"
+#include "cli/signals.hpp"
 #include "maxmargin/libsvm/predict.hpp"
 #include "maxmargin/libsvm/text.hpp"
 #include "maxmargin/model/file/file.hpp"
@@ -70,11 +72,12 @@ LibsvmModel load_either(const std::string& path) {
   }
 }
 
-WholeFile open_output(const std::string& path) {
+WholeFile open_output(const PredictCommand& command) {
   try {
-    return WholeFile(path);
+    require_writable(command.output, {command.data, command.model});
+    return WholeFile(command.output);
   } catch (const Error& error) {
-    throw Worded("can't open output file " + path, error.what());
+    throw Worded("can't open output file " + command.output, error.what());
   }
 }
 
@@ -118,27 +121,29 @@ class Writer {
   bool probabilities_;
 };
 
-void check_probability(const LibsvmModel& model, const PredictCommand& command) {
+void check_probability(const LibsvmModel& model, const PredictCommand& command, Talk& talk) {
   const bool there = !model.prob_a.empty() || !model.marks.empty();
   if (command.probability != 0 && !there)
     throw Worded("Model does not support probabiliy estimates");
-  if (command.probability == 0 && there && !command.quiet)
-    print("Model supports probability estimates, but disabled in prediction.\n");
+  if (command.probability == 0 && there)
+    talk.say("Model supports probability estimates, but disabled in prediction.\n");
 }
 
 }  // namespace
 
 int predict(Arguments arguments) {
   const PredictCommand command = parse_predict(arguments);
-  const Threads threads(thread_count({command.data, command.model}));
+  const StartedThreads threads(thread_count({command.data, command.model}));
   Reader reader =
       reading(command.data, [&] { return Reader(command.data, read_options(), threads); });
-  WholeFile output = open_output(command.output);
+  WholeFile output = open_output(command);
+  const RemovedOnSignal removed(output.temporary());
+  Talk talk(command.quiet ? Talk::Loud::no : Talk::Loud::yes);
   const LibsvmModel model = load_either(command.model);
-  check_probability(model, command);
+  check_probability(model, command, talk);
   const Writer writer(model, command.probability != 0);
-  if (command.probability != 0 && writer.is_regression() && !command.quiet)
-    print(
+  if (command.probability != 0 && writer.is_regression())
+    talk.say(
         fmt::format("Prob. model for test data: target value = predicted value + z,\n"
                     "z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma={:g}\n",
                     model.prob_a[0]));
@@ -152,7 +157,8 @@ int predict(Arguments arguments) {
     lines = writer.lines(batch, threads, summary);
   }
   output.commit(Sync::leave);
-  if (!command.quiet) print(summary_text(summary, writer.is_regression()));
+  talk.say(summary_text(summary, writer.is_regression()));
+  talk.end();
   return 0;
 }
 

@@ -7,6 +7,7 @@
 #include "cli/libsvm/arguments.hpp"
 #include "cli/libsvm/range_file.hpp"
 #include "cli/output.hpp"
+#include "maxmargin/base/requests_blocked.hpp"
 #include "maxmargin/data/columns.hpp"
 #include "maxmargin/model/file/whole_file.hpp"
 
@@ -83,16 +84,18 @@ void warn_of_unknown(const Rows& rows, const Ranges& ranges, const ScaleCommand&
   for (const Index feature : describe_columns(rows).feature)
     if (!std::ranges::binary_search(ranges.feature, feature)) unknown.push_back(feature);
   for (const Index feature : unknown)
-    fmt::print(stderr,
-               "WARNING: feature index {} appeared in file {} was not seen in the scaling factor "
-               "file {}. The feature is scaled to 0.\n",
-               feature, command.data, command.restore);
+    tell(fmt::format(
+        "WARNING: feature index {} appeared in file {} was not seen in the scaling factor "
+        "file {}. The feature is scaled to 0.\n",
+        feature, command.data, command.restore));
 }
 
-void save(const Ranges& ranges, const std::string& path) {
+void save(const Ranges& ranges, const std::string& path, const std::string& data) {
   reading(
       path,
       [&] {
+        require_writable(path, {data});
+        const RequestsBlocked blocked;
         WholeFile file(path);
         const std::string text = range_text(ranges);
         file.write(std::as_bytes(std::span(text)));
@@ -177,7 +180,7 @@ std::size_t write_all(const Dataset& data, const Scaler& scaler, const Threads& 
 
 int scale(Arguments arguments) {
   const ScaleCommand command = parse_scale(arguments);
-  const Threads threads(thread_count({command.data}));
+  const StartedThreads threads(thread_count({command.data}));
   const Dataset data = reading(
       command.data, [&] { return read(command.data, read_options(), threads); }, cannot_open);
   Ranges ranges;
@@ -189,16 +192,16 @@ int scale(Arguments arguments) {
     warn_of_unknown(data.x, ranges, command);
   }
   if (!ranges.feature.empty() && ranges.feature[0] == 0)
-    fmt::print(stderr, "WARNING: minimal feature index is 0, but indices should start from 1\n");
-  if (!command.save.empty()) save(ranges, command.save);
+    tell("WARNING: minimal feature index is 0, but indices should start from 1\n");
+  if (!command.save.empty()) save(ranges, command.save, command.data);
   const std::size_t values = write_all(data, Scaler(data, ranges), threads);
   if (const std::uint64_t before = data.x.view().stored(); values > before)
-    fmt::print(stderr,
-               "WARNING: original #nonzeros {}\n"
-               "       > new      #nonzeros {}\n"
-               "If feature values are non-negative and sparse, use -l 0 rather than the default "
-               "-l -1\n",
-               before, values);
+    tell(fmt::format(
+        "WARNING: original #nonzeros {}\n"
+        "       > new      #nonzeros {}\n"
+        "If feature values are non-negative and sparse, use -l 0 rather than the default "
+        "-l -1\n",
+        before, values));
   return 0;
 }
 

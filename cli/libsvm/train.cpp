@@ -7,9 +7,12 @@
 #include <cstdlib>
 #include <optional>
 
+#include "cli/exit_codes.hpp"
 #include "cli/libsvm/arguments.hpp"
 #include "cli/libsvm/summary.hpp"
+#include "cli/libsvm/talk.hpp"
 #include "cli/output.hpp"
+#include "cli/signals.hpp"
 #include "maxmargin/libsvm/text.hpp"
 
 namespace maxmargin::cli::libsvm {
@@ -116,6 +119,7 @@ TrainCommand parse_train(Arguments arguments) {
     throw Misused("standard input has no name to derive the model's from", train_usage);
   } else {
     command.model = command.data.substr(command.data.rfind('/') + 1) + ".model";
+    if (command.model.starts_with('-')) command.model.insert(0, "./");
   }
   return command;
 }
@@ -125,9 +129,9 @@ void check_parameters(const LibsvmParameters& parameters) {
 }
 
 /// Fails now, before any work, if the model could not be written later.
-void check_model_file(const std::string& path) {
+void check_model_file(const std::string& path, const std::string& data) {
   try {
-    require_writable(path);
+    require_writable(path, {data});
   } catch (const Error& error) {
     throw Worded("can't save model to file " + path, error.what());
   }
@@ -169,7 +173,7 @@ std::string cross_validation_text(LibsvmType type, std::span<const double> predi
 
 int train(Arguments arguments) {
   TrainCommand command = parse_train(arguments);
-  const Threads threads(thread_count({command.data}));
+  const StartedThreads threads(thread_count({command.data}));
   Dataset data = reading(command.data, [&] { return read(command.data, read_options(), threads); });
   LibsvmParameters& parameters = command.parameters;
   const std::size_t last_index = data.x.columns() > 0 ? data.x.columns() - 1 : 0;
@@ -177,21 +181,35 @@ int train(Arguments arguments) {
     parameters.gamma = 1 / static_cast<double>(last_index);
   check_parameters(parameters);
   check_labels(command, data);
-  if (command.folds == 0) check_model_file(command.model);
+  if (command.folds == 0) check_model_file(command.model, command.data);
 
+  const StopRequest request;
+  Talk talk(command.quiet ? Talk::Loud::no : Talk::Loud::yes);
   LibsvmRun run{.threads = threads};
-  if (!command.quiet) run.print = [](const std::string& text) { print(text); };
-  run.warn = [](const std::string& text) { fmt::print(stderr, "{}", text); };
+  if (!command.quiet) run.print = [&](const std::string& text) { talk.say(text); };
+  run.warn = [](const std::string& text) { tell(text); };
   run.random = std::rand;  // unseeded, as LIBSVM has it: the same folds every time
+  run.stop = [&] { return request.made(); };
   if (command.folds > 0) {
     std::vector<double> targets = data.y;
     const std::vector<double> predicted =
         libsvm_cross_validation(std::move(data), parameters, command.folds, run);
+    if (request.made()) {
+      tell(fmt::format("stopped by {}: not all folds were trained, there is no score\n",
+                       request.name()));
+      return exit_stopped;
+    }
     print(cross_validation_text(parameters.type(), predicted, targets));
     return 0;
   }
   const LibsvmModel model = libsvm_train(std::move(data), parameters, run);
   save_libsvm(model, command.model, Sync::leave, threads);
+  if (request.made()) {
+    tell(
+        fmt::format("stopped by {}: {} is the best model so far\n", request.name(), command.model));
+    return exit_stopped;
+  }
+  talk.end();
   return 0;
 }
 

@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "maxmargin/base/start_thread.hpp"
+
 namespace maxmargin {
 namespace {
 
@@ -95,7 +97,12 @@ struct Threads::Crew {
 
 Threads::Threads(int count) : crew_(std::make_unique<Crew>()) {
   const int all = count > 0 ? count : usable_cores();
-  for (int i = 1; i < all; ++i) crew_->workers.emplace_back([this] { crew_->live(); });
+  try {
+    crew_->workers.reserve(static_cast<std::size_t>(all - 1));
+    for (int i = 1; i < all; ++i) crew_->workers.push_back(start_thread([this] { crew_->live(); }));
+  } catch (const std::exception&) {
+    // No room for more: those that are there do the work.
+  }
 }
 
 Threads::~Threads() {

@@ -10,6 +10,8 @@ namespace {
 
 // LIBSVM's -m is small by default, and what fits into so little is computed again soon enough.
 constexpr double least_cache_mb = 100;
+// A class of weight 0 is never predicted: so it is at a weight that cannot matter.
+constexpr double least_weight = 1e-12;
 // Any duality gap will do.
 constexpr double any_gap = 1e9;
 
@@ -19,7 +21,7 @@ Task task_of(const LibsvmParameters& parameters, std::span<const int> classes) {
       Svc svc{.cost = parameters.C};
       for (const int label : classes)
         if (const double factor = parameters.weight_of(label); factor != 1)
-          svc.class_weights.emplace_back(std::to_string(label), factor);
+          svc.class_weights.emplace_back(std::to_string(label), std::max(factor, least_weight));
       return svc;
     }
     case LibsvmType::nu_svc:
@@ -68,6 +70,7 @@ const char* check(const LibsvmParameters& given) {
   // Written so that a value that is no number is refused as well.
   if (takes_gamma && !(given.gamma >= 0)) return "gamma < 0";
   if (given.kernel_type == 1 && given.degree < 0) return "degree of polynomial kernel < 0";
+  if (given.kernel_type == 1 && given.degree > 100) return "degree of polynomial kernel > 100";
   if (!(given.cache_size > 0)) return "cache_size <= 0";
   if (!(given.eps > 0)) return "eps <= 0";
   const bool takes_cost = type != LibsvmType::nu_svc && type != LibsvmType::one_class;
@@ -75,6 +78,8 @@ const char* check(const LibsvmParameters& given) {
   const bool takes_nu = type != LibsvmType::c_svc && type != LibsvmType::epsilon_svr;
   if (takes_nu && !(given.nu > 0 && given.nu <= 1)) return "nu <= 0 or nu > 1";
   if (type == LibsvmType::epsilon_svr && !(given.p >= 0)) return "p < 0";
+  for (const auto& [label, factor] : given.weight)
+    if (!(factor >= 0) || std::isinf(factor)) return "weight < 0";
   if (given.shrinking != 0 && given.shrinking != 1) return "shrinking != 0 and shrinking != 1";
   if (given.probability != 0 && given.probability != 1)
     return "probability != 0 and probability != 1";
@@ -139,6 +144,9 @@ TrainOptions train_options(const LibsvmParameters& parameters, std::span<const i
   TrainOptions options;
   options.task = task_of(parameters, classes);
   options.kernel = kernel_of(parameters);
+  // A power of 0 is 1 everywhere, and so is this.
+  if (parameters.kernel_type == 1 && parameters.degree == 0)
+    options.kernel = Polynomial{std::numeric_limits<double>::min(), 1, 1};
   options.stop.kkt = parameters.eps;
   options.stop.relative_gap = any_gap;
   options.certified = false;  // nobody is told

@@ -42,18 +42,35 @@ std::vector<std::uint64_t> serial_numbers(const Rows& rows) {
   return serial;
 }
 
-/// The kernel matrix of the rows from their kernel values with rows that have numbers.
-Features gram_matrix(const Rows& rows, std::span<const std::uint64_t> serial) {
-  Features gram = Features::dense(rows.count);
-  std::vector<double> all(rows.columns), row(rows.count);
-  for (std::size_t i = 0; i < rows.count; ++i) {
-    std::ranges::fill(all, 0.0);
-    rows.for_each(i, [&](Index feature, double value) { all[feature] = value; });
-    for (std::size_t j = 0; j < rows.count; ++j) row[j] = all[serial[j]];
-    gram.append(row);
+/// The kernel matrix of the rows from their kernel values with rows that have numbers. Where it is
+/// not symmetric, the symmetric part of it: no other one is a kernel's.
+Features gram_matrix(Features values, std::span<const std::uint64_t> serial, const LibsvmRun& run) {
+  const std::size_t n = values.count();
+  std::vector<double> gram(n * n);
+  {
+    const Rows rows = values;
+    std::vector<double> all(rows.columns);
+    for (std::size_t i = 0; i < n; ++i) {
+      std::ranges::fill(all, 0.0);
+      rows.for_each(i, [&](Index feature, double value) { all[feature] = value; });
+      for (std::size_t j = 0; j < n; ++j) gram[i * n + j] = all[serial[j]];
+    }
   }
-  gram.fit();
-  return gram;
+  values = Features::dense(n);
+  double largest = 0, difference = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    largest = std::max(largest, std::abs(gram[i * n + i]));
+    for (std::size_t j = 0; j < i; ++j) {
+      double &one = gram[i * n + j], &other = gram[j * n + i];
+      difference = std::max(difference, std::abs(one - other));
+      one = other = one + (other - one) / 2;
+    }
+  }
+  if (difference > 1e-6 * largest && run.warn)
+    run.warn("WARNING: the kernel matrix is not symmetric; (K + K')/2 is taken for it\n");
+  for (std::size_t i = 0; i < n; ++i) values.append(std::span(gram).subspan(i * n, n));
+  values.fit();
+  return values;
 }
 
 /// Prints dots as a single machine's iterations go by.
@@ -63,13 +80,12 @@ class Dots {
       : run_(run), step_(iterations_per_dot(rows)), caller_(std::this_thread::get_id()) {}
 
   Control tell(const Progress& progress) {
-    if (std::this_thread::get_id() != caller_) return Control::proceed;
     const std::size_t due = progress.iteration / step_;
-    if (due > printed_) {
+    if (due > printed_ && std::this_thread::get_id() == caller_) {
       run_.print(std::string(due - printed_, '.'));
       printed_ = due;
     }
-    return Control::proceed;
+    return run_.stop && run_.stop() ? Control::cancel : Control::proceed;
   }
   std::size_t printed() const { return printed_; }
 
@@ -88,12 +104,14 @@ class Trainer {
         run_(run),
         of_classes_(predicts_classes(parameters.type())),
         y_(data.y) {
+    if (run.stop)
+      watch_ = [this](const Progress&) { return run_.stop() ? Control::cancel : Control::proceed; };
     const std::vector<int> classes = of_classes_ ? libsvm_classes(y_) : std::vector<int>{};
     if (of_classes_ && classes.size() < 2) return;  // there will be nothing to train
     options_ = train_options(parameters, classes);
     if (parameters.precomputed()) {
       serial_ = serial_numbers(data.x);
-      data.x = gram_matrix(data.x, serial_);
+      data.x = gram_matrix(std::move(data.x), serial_, run);
     }
     prepared_ = prepare(std::move(data), options_, run.threads);
   }
@@ -109,7 +127,7 @@ class Trainer {
     if (prepared_.problems.list.size() > 1 && !needs_folds() && count <= most_at_once)
       at_once_ = std::move(can);
     else
-      retrainer_.emplace(prepared_, *std::move(can), options_, run_.threads, Observer{});
+      retrainer_.emplace(prepared_, *std::move(can), options_, run_.threads, watch_);
   }
 
   /// All of svm_cross_validation; the result has the order of `rows`.
@@ -158,7 +176,7 @@ class Trainer {
     const std::vector<int> classes = classes_of_rows(rows);
     if (of_classes_ && classes.size() == 1) return {{}, only(classes[0]), {}};
     Dots dots(run_, rows.size());
-    Observer observer;
+    Observer observer = watch_;
     if (run_.print && classes.size() <= 2)
       observer = [&](const Progress& progress) { return dots.tell(progress); };
     Retrained machines = machines_of(rows, observer, from);
@@ -221,8 +239,9 @@ class Trainer {
     for (std::size_t fold = 0; fold < parts.count(); ++fold)
       left_out.push_back(all_but(parts.rest(fold)));
     if (at_once_)
-      return retrain_each(prepared_, *std::move(at_once_), left_out, options_, run_.threads, {});
-    return retrainer_->without_each(left_out, options_, run_.threads, {}, from);
+      return retrain_each(prepared_, *std::move(at_once_), left_out, options_, run_.threads,
+                          watch_);
+    return retrainer_->without_each(left_out, options_, run_.threads, watch_, from);
   }
   Trained together(const Retrained& machines) const {
     return summed_up(prepared_, machines.problems, options_, machines.machines, run_.threads);
@@ -277,6 +296,7 @@ class Trainer {
     if (of_classes_) keep_classes(classes, trained);
     LibsvmModel model = to_libsvm(trained, Numbering::libsvm, classes);
     model.type = parameters_.type();
+    model.kernel = kernel_of(parameters_);
     if (model.serial.empty()) model.training = prepared_.examples.x;
     if (model.type == LibsvmType::nu_svc) return model;  // bounds are relative to the margin
     std::size_t k = 0;
@@ -363,7 +383,7 @@ class Trainer {
           f[row] = rest.empty() ? 0 : firsts == 0 ? -1 : 1;
         continue;
       }
-      Retrained machines = machines_of(rest, {}, &from);
+      Retrained machines = machines_of(rest, watch_, &from);
       Trained trained = together(machines);
       const std::vector<int> order{first, second};
       LibsvmModel model = in_form(trained.model, order);
@@ -488,6 +508,7 @@ class Trainer {
   const bool of_classes_;
   const std::vector<double> y_;
   TrainOptions options_;
+  Observer watch_;  ///< ends what is asked to
   Prepared prepared_;
   std::optional<Retrainer> retrainer_;
   std::optional<Retrainable> at_once_;

@@ -15,6 +15,8 @@ struct LibsvmRun {
   std::function<void(const std::string&)> print{};
   std::function<void(const std::string&)> warn{};
   std::function<int()> random{};  ///< as C's rand(): what shuffles rows for cross-validation
+  /// Asked now and then, by any thread, whether to end with what there is; empty: never.
+  std::function<bool()> stop{};
 };
 
 // Features are numbered as in LIBSVM's files; of a precomputed kernel, feature 0 is the number of

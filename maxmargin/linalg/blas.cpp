@@ -1,6 +1,7 @@
 #include "maxmargin/linalg/blas.hpp"
 
 #include <dlfcn.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <string>
@@ -42,8 +43,19 @@ struct Loaded {
               "install libopenblas0");
 }
 
+/// OpenBLAS maps a buffer for each thread that calls it, and tries for ever where there is no room.
+void require_room() {
+  constexpr std::size_t buffer = std::size_t{128} << 20;
+  void* room = mmap(nullptr, 2 * buffer, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED)
+    throw Error(Fault::io, "there is no room for the buffers of OpenBLAS: 256 MB of address space",
+                "allow more (ulimit -v), or choose a solver that does without (--solver smo)");
+  munmap(room, 2 * buffer);
+}
+
 const Loaded& loaded() {
   static const Loaded one = [] {
+    require_room();
     void* library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) fail();
     const auto find = [&](const char* name, auto& function) {

@@ -231,6 +231,8 @@ TEST_F(LibsvmAbi, ParameterErrorsHaveLibsvmsWords) {
   EXPECT_EQ(says([](svm_parameter& p) { p.gamma = -1; }), "gamma < 0");
   EXPECT_EQ(says([](svm_parameter& p) { p.kernel_type = POLY, p.degree = -1; }),
             "degree of polynomial kernel < 0");
+  EXPECT_EQ(says([](svm_parameter& p) { p.kernel_type = POLY, p.degree = 101; }),
+            "degree of polynomial kernel > 100");
   EXPECT_EQ(says([](svm_parameter& p) { p.cache_size = 0; }), "cache_size <= 0");
   EXPECT_EQ(says([](svm_parameter& p) { p.eps = 0; }), "eps <= 0");
   EXPECT_EQ(says([](svm_parameter& p) { p.C = 0; }), "C <= 0");
@@ -246,20 +248,99 @@ TEST_F(LibsvmAbi, ParameterErrorsHaveLibsvmsWords) {
       LIBSVM_VERSION < 331 ? "one-class SVM probability output not supported yet" : "nothing");
 }
 
-TEST_F(LibsvmAbi, BadDataIsFoundBeforeTraining) {
+// Perl's Algorithm::SVM asks before it has filled its rows, OpenMS with rows of another kind.
+TEST_F(LibsvmAbi, CheckingReadsNoRowsAndLabelsForNuOnly) {
   Points points(2);
-  const svm_parameter param = defaults();
+  svm_node** const nowhere = reinterpret_cast<svm_node**>(8);
+  double* const no_labels = reinterpret_cast<double*>(8);
+  for (int type = C_SVC; type <= NU_SVR; ++type) {
+    const svm_problem unfilled{points.problem.l, type == NU_SVC ? points.y.data() : no_labels,
+                               nowhere};
+    const svm_parameter param = defaults(type);
+    EXPECT_STREQ(svm_check_parameter(&unfilled, &param), nullptr);
+  }
+}
+
+// Whoever was told that the parameters are good gets a model that can be asked and freed.
+TEST_F(LibsvmAbi, AfterAYesThereIsAModel) {
+  const auto expect_model = [&](const Points& points, const svm_parameter& param,
+                                const char* what) {
+    ASSERT_STREQ(svm_check_parameter(&points.problem, &param), nullptr) << what;
+    svm_model* model = svm_train(&points.problem, &param);
+    ASSERT_NE(model, nullptr) << what;
+    const double predicted = svm_predict(model, points.x[0]);
+    EXPECT_TRUE(std::isfinite(predicted)) << what;
+    EXPECT_EQ(svm_save_model(file_.c_str(), model), 0) << what;
+    svm_free_and_destroy_model(&model);
+  };
+  svm_parameter constant = defaults(C_SVC, POLY);
+  constant.degree = 0;
+  expect_model(Points(2), constant, "degree");
+  int label = 1;
+  double weight = 0;
+  svm_parameter param = defaults();
+  param.nr_weight = 1;
+  param.weight_label = &label;
+  param.weight = &weight;
+  expect_model(Points(3), param, "a class of weight 0");
+  {
+    const Points points(2);
+    svm_model* model = svm_train(&points.problem, &param);
+    for (const svm_node* x : points.x) EXPECT_EQ(svm_predict(model, x), 0);
+    svm_free_and_destroy_model(&model);
+    weight = -1;
+    EXPECT_STREQ(svm_check_parameter(&points.problem, &param), "weight < 0");
+  }
+  param = defaults();
+  Points points(2);
   points.rows[4][1].value = std::nan("");
-  EXPECT_STREQ(svm_check_parameter(&points.problem, &param), "a value is not a finite number");
-  EXPECT_EQ(svm_train(&points.problem, &param), nullptr);
-  points.rows[4][1].value = 0;
-  points.rows[4][1].index = 1;
-  EXPECT_STREQ(svm_check_parameter(&points.problem, &param),
-               "the indices of a row do not increase");
-  points.rows[4][1].index = 2;
+  expect_model(points, param, "no number");
+  points.rows[4][1].value = 1e200;
+  expect_model(points, defaults(C_SVC, LINEAR), "a kernel value that overflows");
+  points.rows[4][1] = {1, 0.5};
+  expect_model(points, param, "an index twice");
+  points.rows[4][1] = {0, 0.5};
+  expect_model(points, param, "indices that fall");
+  points.rows[4][1] = {-7, 0.5};
+  expect_model(points, param, "a negative index");
+  points.rows[4][1] = {3, 0.5};
   points.y[7] = 0.5;
-  EXPECT_STREQ(svm_check_parameter(&points.problem, &param),
-               "a label of a class is not a whole number");
+  expect_model(points, param, "half a label");
+  points.y[7] = std::nan("");
+  expect_model(points, param, "no label");
+  expect_model(points, defaults(EPSILON_SVR), "no target");
+}
+
+TEST_F(LibsvmAbi, NoRowsGiveAnEmptyModel) {
+  for (int type = C_SVC; type <= NU_SVR; ++type) {
+    const svm_problem none{0, nullptr, nullptr};
+    const svm_parameter param = defaults(type);
+    ASSERT_STREQ(svm_check_parameter(&none, &param), nullptr);
+    svm_model* model = svm_train(&none, &param);
+    ASSERT_NE(model, nullptr);
+    EXPECT_EQ(svm_get_nr_sv(model), 0);
+    const svm_node row[] = {{1, 1}, {-1, 0}};
+    EXPECT_TRUE(std::isfinite(svm_predict(model, row)));
+    svm_cross_validation(&none, &param, 5, nullptr);
+    svm_free_and_destroy_model(&model);
+  }
+}
+
+TEST_F(LibsvmAbi, AnAsymmetricMatrixIsTakenBySymmetry) {
+  Points points(2);
+  for (std::size_t i = 0; i < points.rows.size(); ++i) {
+    std::vector<svm_node> row{{0, static_cast<double>(i + 1)}};
+    for (std::size_t j = 0; j < points.rows.size(); ++j)
+      row.push_back({static_cast<int>(j + 1), i == j ? 2.0 : i < j ? 0.5 : 0.0});
+    row.push_back({-1, 0});
+    points.rows[i] = row;
+    points.x[i] = points.rows[i].data();
+  }
+  const svm_parameter param = defaults(C_SVC, PRECOMPUTED);
+  svm_model* model = svm_train(&points.problem, &param);
+  ASSERT_NE(model, nullptr);
+  EXPECT_GT(svm_get_nr_sv(model), 0);
+  svm_free_and_destroy_model(&model);
 }
 
 TEST_F(LibsvmAbi, FilesThatAreNoModelAreNull) {

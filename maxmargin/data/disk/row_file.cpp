@@ -14,6 +14,7 @@
 
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/base/start_thread.hpp"
 
 namespace maxmargin {
 namespace {
@@ -212,7 +213,7 @@ class RowFile::Pipeline {
         at_once_(at_once),
         buffers_{AlignedBytes(at_once * file.largest_chunk_bytes()),
                  AlignedBytes(at_once * file.largest_chunk_bytes())},
-        reader_([this] { fill(); }) {}
+        reader_(start_thread([this] { fill(); })) {}
 
   ~Pipeline() {
     {

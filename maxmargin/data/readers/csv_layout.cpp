@@ -35,6 +35,11 @@ Record first_record(std::string_view text, const Place& start, char separator) {
                   {start.file, record.line + record.lines, static_cast<std::size_t>(at - line) + 1},
                   "unexpected byte in " + shown(field.text) + ": this is not text",
                   "check that the file is CSV text");
+    if (*at != '"' && field.text.find(';') != std::string::npos)
+      throw Error(Fault::data,
+                  {start.file, record.line + record.lines, static_cast<std::size_t>(at - line) + 1},
+                  "a semicolon in " + shown(field.text) + ": are fields separated by semicolons?",
+                  "separate them by commas and write numbers with a point, or quote the field");
     record.fields.push_back(std::move(field.text));
     record.lines += field.line_feeds;
     if (field.line_feeds > 0) line = field.line_start;

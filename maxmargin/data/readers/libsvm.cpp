@@ -211,6 +211,10 @@ class LineParser {
       return fail(at, {0, 0, "a label is missing in front of " + shown(token),
                        "begin each row with its label"});
     }
+    if (token.find(';') != std::string_view::npos)
+      return fail(at, {0, 0, "a semicolon in the label " + shown(token),
+                       "separate fields by commas and write numbers with a point (CSV), or blanks "
+                       "and index:value (LIBSVM)"});
     if (const auto problem = read_label(token, kind_ == LabelKind::number, piece_.words, label))
       return fail(at, {0, 0, problem->what, problem->mend});
     return at + token.size();

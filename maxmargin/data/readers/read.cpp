@@ -64,13 +64,16 @@ Format format_of(Source& source, std::string name) {
   return format_of_text(head);
 }
 
-/// Drops the mark that some editors put in front of UTF-8, and refuses UTF-16.
+/// Drops the mark that some editors put in front of UTF-8, and refuses UTF-16 and UTF-32.
 void pass_byte_order_mark(Source& source) {
-  std::string_view head = source.peek(3);
+  using namespace std::string_view_literals;
+  std::string_view head = source.peek(4);
+  if (head.starts_with("\xff\xfe\0\0"sv) || head.starts_with("\0\0\xfe\xff"sv))
+    throw Error(Fault::data, {source.name(), 1, 1}, "this is UTF-32 text", "save it as UTF-8");
   if (head.starts_with("\xff\xfe") || head.starts_with("\xfe\xff"))
     throw Error(Fault::data, {source.name(), 1, 1}, "this is UTF-16 text", "save it as UTF-8");
   char mark[3];
-  if (head == "\xef\xbb\xbf") source.read_all(mark, 3);
+  if (head.starts_with("\xef\xbb\xbf")) source.read_all(mark, 3);
 }
 
 std::unique_ptr<RowReader> open_rows(std::unique_ptr<Source> source, const std::string& path,

@@ -1,16 +1,19 @@
 #include "maxmargin/model/file/whole_file.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
-#include <memory>
+#include <climits>
+#include <ctime>
 #include <system_error>
 
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/base/requests_blocked.hpp"
 
 namespace maxmargin {
 namespace {
@@ -27,10 +30,50 @@ std::string directory_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-std::string resolved(const std::string& path) {
-  const std::unique_ptr<char, decltype(&std::free)> real(realpath(path.c_str(), nullptr),
-                                                         &std::free);
-  return real ? real.get() : path;
+/// Where links lead, also to where nothing is yet.
+std::string resolved(std::string path) {
+  constexpr int most_links = 40;  // as the kernel has it
+  for (int link = 0; link < most_links; ++link) {
+    std::string to(PATH_MAX, '\0');
+    const ssize_t length = readlink(path.c_str(), to.data(), to.size());
+    if (length < 0) break;
+    to.resize(static_cast<std::size_t>(length));
+    path = to.starts_with('/') ? to : directory_of(path) + "/" + to;
+  }
+  return path;
+}
+
+constexpr std::string_view temporary_start = ".maxmargin-";
+// A file without a name gets one by this path alone.
+std::string descriptor_path(int file) { return "/proc/self/fd/" + std::to_string(file); }
+
+/// Nobody may write here, not even who is allowed everything.
+bool is_protected(const std::string& path, mode_t mode) {
+  errno = EACCES;
+  return (mode & 0222) == 0 || faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0;
+}
+
+/// Removes an abandoned file: whoever still writes it holds a lock, or has just made it.
+void remove_abandoned(int directory, const char* name) {
+  constexpr std::time_t young = 60;  // seconds
+  const int file =
+      openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (file < 0) return;
+  struct stat status {};
+  if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+      status.st_mtime < std::time(nullptr) - young && flock(file, LOCK_EX | LOCK_NB) == 0)
+    unlinkat(directory, name, 0);
+  close(file);
+}
+
+/// What processes that were killed have left in a directory.
+void sweep(const std::string& path) {
+  DIR* directory = opendir(path.c_str());
+  if (directory == nullptr) return;
+  while (const dirent* entry = readdir(directory))
+    if (std::string_view(entry->d_name).starts_with(temporary_start))
+      remove_abandoned(dirfd(directory), entry->d_name);
+  closedir(directory);
 }
 
 [[noreturn]] void throw_unreadable(const std::string& path, int code) {
@@ -84,8 +127,14 @@ WholeFile::WholeFile(const std::string& path) : path_(path), target_(resolved(pa
     if (file_ < 0) fail("open");
     return;
   }
+  if (exists && is_protected(target_, there.st_mode)) fail("replace, it is protected");
   open_temporary();
-  if (exists) fchmod(file_, there.st_mode & 07777);
+  if (!exists) return;
+  // Owner first: changing it takes bits away.
+  if ((there.st_uid != geteuid() || there.st_gid != getegid()) &&
+      fchown(file_, there.st_uid, there.st_gid) != 0)
+    errno = 0;  // then it is the file of whoever wrote it
+  fchmod(file_, there.st_mode & 07777);
 }
 
 WholeFile::~WholeFile() {
@@ -94,12 +143,52 @@ WholeFile::~WholeFile() {
 }
 
 void WholeFile::open_temporary() {
-  const std::string stem = directory_of(target_) + "/.maxmargin-" + std::to_string(getpid()) + "-";
-  for (int attempt = 0; file_ < 0; ++attempt) {
-    const std::string name = stem + std::to_string(attempt);
+  const std::string directory = directory_of(target_);
+  file_ = open(directory.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+  nameless_ = file_ >= 0;
+  if (nameless_ && access(descriptor_path(file_).c_str(), F_OK) != 0) {
+    close(file_);
+    file_ = -1;
+    nameless_ = false;
+  }
+  if (!nameless_) open_named();
+  flock(file_, LOCK_EX | LOCK_NB);
+}
+
+std::string WholeFile::next_name() {
+  return directory_of(target_) + "/" + std::string(temporary_start) + std::to_string(getpid()) +
+         "-" + std::to_string(names_tried_++);
+}
+
+// A thousand files of other processes with this number: something else is wrong.
+constexpr int most_names = 1000;
+
+void WholeFile::open_named() {
+  while (file_ < 0) {
+    const std::string name = next_name();
     file_ = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (file_ >= 0) temporary_ = name;
-    if (file_ < 0 && (errno != EEXIST || attempt > 1000)) fail("create a file beside it to write");
+    if (file_ < 0 && (errno != EEXIST || names_tried_ > most_names))
+      fail("create a file beside it to write");
+  }
+}
+
+/// Into the place of the target; only where that is taken, under another name first.
+void WholeFile::give_name() {
+  const std::string from = descriptor_path(file_);
+  const auto link = [&](const std::string& to) {
+    return linkat(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), AT_SYMLINK_FOLLOW) == 0;
+  };
+  if (link(target_)) {
+    nameless_ = false;
+    return;
+  }
+  while (nameless_) {
+    if (errno != EEXIST || names_tried_ > most_names) fail("write");
+    const std::string name = next_name();
+    if (!link(name)) continue;
+    nameless_ = false;
+    temporary_ = name;
   }
 }
 
@@ -117,12 +206,18 @@ void WholeFile::commit(Sync sync) {
   // Pipes and devices cannot be synced, and need not be.
   if (wait && fsync(file_) != 0 && errno != EINVAL && errno != EROFS && errno != ENOTSUP)
     fail("write");
-  const int closed = close(file_);
-  file_ = -1;
-  if (closed != 0) fail("write");
-  if (temporary_.empty()) return;
-  if (rename(temporary_.c_str(), target_.c_str()) != 0) fail("replace");
-  temporary_.clear();
+  {
+    const RequestsBlocked blocked;  // between two names nothing may be left
+    if (nameless_) give_name();
+    const int closed = close(file_);
+    file_ = -1;
+    if (closed != 0) fail("write");
+    if (!temporary_.empty() && rename(temporary_.c_str(), target_.c_str()) != 0) fail("replace");
+    temporary_.clear();
+  }
+  struct stat there {};
+  if (stat(target_.c_str(), &there) != 0 || !S_ISREG(there.st_mode)) return;
+  sweep(directory_of(target_));
   if (!wait) return;
   // The name itself is only safe once the directory is.
   const int directory = open(directory_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -138,7 +233,10 @@ void WholeFile::fail(const std::string& doing) {
   if (!temporary_.empty()) unlink(temporary_.c_str());
   temporary_.clear();
   std::string mend = "choose a path in a directory that exists and can be written";
-  if (code == ENOSPC || code == EDQUOT || code == EFBIG) mend = "make room or choose another disk";
+  if (code == ENOSPC || code == EDQUOT) mend = "make room or choose another disk";
+  if (code == EFBIG) mend = "allow larger files (ulimit -f)";
+  if (code == EACCES && doing.starts_with("replace"))
+    mend = "remove it first, or choose another name";
   throw Error(Fault::io, Place{path_},
               "cannot " + doing + ": " + std::generic_category().message(code), mend);
 }

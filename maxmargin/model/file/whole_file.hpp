@@ -19,9 +19,11 @@ Buffer<char> read_whole_file(const std::string& path,
 /// disk takes longer than a small problem does.
 enum class Sync { wait, leave };
 
-/// A file that appears whole or not at all: written under another name in the same directory,
-/// synced, then renamed. What stood there before stays until commit(). A device or pipe is written
-/// directly. Every failure is an Error (Fault::io) and leaves nothing behind.
+/// A file that appears whole or not at all: written without a name, or under another one in the
+/// same directory where the file system knows no files without names, synced, then given its name.
+/// What stood there before stays until commit(). A symbolic link is followed, also to where nothing
+/// is yet. A device or pipe is written directly. Every failure is an Error (Fault::io) and leaves
+/// nothing behind; what a killed process left is removed by the next commit() in that directory.
 class WholeFile {
  public:
   explicit WholeFile(const std::string& path);
@@ -32,13 +34,21 @@ class WholeFile {
   void write(std::span<const std::byte> bytes);
   void commit(Sync sync = Sync::wait);
 
+  /// What has to be removed should the process end before commit(); empty: nothing.
+  const std::string& temporary() const { return temporary_; }
+
  private:
   [[noreturn]] void fail(const std::string& doing);
   void open_temporary();
+  void open_named();
+  void give_name();
+  std::string next_name();
 
   std::string path_;       ///< as the user wrote it
   std::string target_;     ///< where a symbolic link leads
-  std::string temporary_;  ///< empty: written directly, or already renamed
+  std::string temporary_;  ///< empty: written directly or without a name, or has its name
+  bool nameless_ = false;  ///< has no name yet
+  int names_tried_ = 0;
   int file_ = -1;
 };
 
