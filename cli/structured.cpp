@@ -120,8 +120,9 @@ void write_curve(const std::string& path, const std::vector<StructuredPoint>& cu
 
 int cross_validate(const StructuredArguments& arguments, const StructuredData& data,
                    const StructuredTraining& training, const Threads& threads) {
+  const StopRequest request;
   const auto result = watched(
-      arguments.data, training.stop,
+      arguments.data, training.stop, request,
       arguments.json || arguments.quiet ? ProgressLine::Show::no : ProgressLine::Show::yes,
       [&](const Observer& observer, ProgressLine&) {
         return cross_validate_structured(data, training, arguments.folds, threads, observer);
@@ -193,7 +194,7 @@ int train_structures(StructuredArguments& arguments) {
                   "add -o MODEL");
     arguments.output = std::filesystem::path(arguments.data).filename().string() + ".model";
   }
-  if (arguments.folds == 0) require_writable(arguments.output);
+  if (arguments.folds == 0) require_writable(arguments.output, {arguments.data, arguments.resume});
   const Threads threads(arguments.threads);
   const Stopwatch reading;
   std::optional<StructuredModel> before;
@@ -211,8 +212,9 @@ int train_structures(StructuredArguments& arguments) {
   if (arguments.folds > 0) return cross_validate(arguments, *data, training, threads);
   if (!arguments.checkpoint.empty())
     training.checkpoint = [&](const StructuredModel& model) { save(model, arguments.checkpoint); };
+  const StopRequest request;
   const TrainedStructured trained =
-      watched(arguments.data, training.stop,
+      watched(arguments.data, training.stop, request,
               arguments.json || arguments.quiet ? ProgressLine::Show::no : ProgressLine::Show::yes,
               [&](const Observer& observer, ProgressLine&) {
                 return train_structured(task, settings, *data, training, threads, observer);
@@ -231,7 +233,8 @@ std::unique_ptr<StructuredData> read_for(const StructuredModel& model,
 }
 
 int predict_with_structures(const StructuredArguments& arguments) {
-  if (!arguments.output.empty()) require_writable(arguments.output);
+  if (!arguments.output.empty())
+    require_writable(arguments.output, {arguments.data, arguments.model});
   const Stopwatch watch;
   const StructuredModel model = load_structured(arguments.model);
   const Threads threads(arguments.threads);

@@ -143,8 +143,9 @@ TEST(Selection, BalancedSetsRaiseAndLowerTheSumOfTheirRowAlike) {
   const auto best = best_scored(qp, a, h, score, 10, false);
   EXPECT_EQ(best.size(), 10u);
   for (std::size_t v = 0; v < 100; ++v)
-    if (std::ranges::count(best, static_cast<Index>(v)) == 0)
+    if (std::ranges::count(best, static_cast<Index>(v)) == 0) {
       EXPECT_LE(score[v], score[best.back()]);
+    }
 }
 
 TEST(Decomposition, RefusesSetsThatCannotMoveAndSolversThatCannotTakeThem) {
