@@ -28,6 +28,11 @@ int main(int argc, char** argv) try {
   const auto limit = given.extract("time-limit");
   const auto curve = given.extract("curve");
   const auto slack = given.extract("slack");
+  BlockPlanes blocks;
+  for_each_field(blocks, [&](const auto& declared, auto& value) {
+    if (const auto text = given.extract(std::string(declared.name)))
+      value = static_cast<std::size_t>(std::atoll(text.mapped().c_str()));
+  });
   const Settings settings = task->settings(given);
   const Threads threads(std::atoi(argv[7]));
   const Stopwatch reading;
@@ -40,6 +45,7 @@ int main(int argc, char** argv) try {
   if (limit) training.stop.seconds = std::atof(limit.mapped().c_str());
   if (slack) training.slack = value_named<Slack>(slack.mapped()).value();
   training.solver = structured_solver_named(argv[6]);
+  if (std::holds_alternative<BlockPlanes>(training.solver)) training.solver = blocks;
   const TrainedStructured trained = train_structured(*task, settings, *data, training, threads);
   const StructuredModel& model = trained.model;
   std::string text = fmt::format(

@@ -46,7 +46,7 @@ std::string shown(const Structured& problem) {
 
 TEST(StructuredConformance, EverySolverFindsTheOptimumOverAllStructures) {
   const TableOracle oracle(examples, structures, dimensions, 8, 3);
-  const Threads threads(2);
+  const Threads threads(1);
   for (const Structured& problem : all_problems(oracle)) {
     const auto expected = enumerated::optimum(problem, all_of(oracle));
     for_each_component<StructuredSolver>([&](const auto& solver) {
@@ -136,6 +136,7 @@ TEST(StructuredSolvers, GiveTheSameBitsForAnyNumberOfThreads) {
   const Structured problem{oracle, 30};
   Stop stop;
   stop.relative_gap = 1e-6;
+  stop.iterations = 10;
   for_each_component<StructuredSolver>([&](const auto& solver) {
     const Threads one(1), three(3);
     const SolvedStructured a = solve(problem, solver, stop, {one});

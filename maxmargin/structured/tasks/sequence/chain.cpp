@@ -90,25 +90,23 @@ std::string ChainOracle::example_name(std::size_t i) const {
   return "sequence " + std::to_string(i + 1) + " (line " + std::to_string(data_.line[i]) + ")";
 }
 
-void ChainOracle::score_token(std::size_t token, std::span<const double> w, double* row) const {
-  const std::size_t L = data_.labels;
-  std::fill(row, row + L, 0.0);
-  for (std::uint64_t k = data_.token[token]; k < data_.token[token + 1]; ++k) {
-    const double* weights = w.data() + data_.attribute[k] * L;
-    const double value = data_.value_of(k);
-    std::size_t l = 0;
-    // Four at a time, a number that the compiler knows: it makes vectors of them.
-    for (; l + 4 <= L; l += 4)
-      for (std::size_t k4 = 0; k4 < 4; ++k4) row[l + k4] += value * weights[l + k4];
-    for (; l < L; ++l) row[l] += value * weights[l];
-  }
-}
-
 void ChainOracle::table(std::size_t i, std::span<const double> w,
                         std::vector<double>& scores) const {
   const std::size_t L = data_.labels, T = data_.length(i);
-  scores.resize(T * L);
-  for (std::size_t t = 0; t < T; ++t) score_token(data_.sentence[i] + t, w, scores.data() + t * L);
+  scores.assign(T * L, 0.0);
+  for (std::size_t t = 0; t < T; ++t) {
+    double* row = scores.data() + t * L;
+    const std::size_t token = data_.sentence[i] + t;
+    for (std::uint64_t k = data_.token[token]; k < data_.token[token + 1]; ++k) {
+      const double* weights = w.data() + data_.attribute[k] * L;
+      const double value = data_.value_of(k);
+      std::size_t l = 0;
+      // Four at a time, a number that the compiler knows: it makes vectors of them.
+      for (; l + 4 <= L; l += 4)
+        for (std::size_t k4 = 0; k4 < 4; ++k4) row[l + k4] += value * weights[l + k4];
+      for (; l < L; ++l) row[l] += value * weights[l];
+    }
+  }
 }
 
 double ChainOracle::pair_score(StructureView y, std::size_t t, std::span<const double> w) const {
@@ -123,24 +121,32 @@ double ChainOracle::pair_score(StructureView y, std::size_t t, std::span<const d
   return sum;
 }
 
-/// The labels of a token are scored once, and only where a chain has a wrong one.
+/// Labels are scored once for a token, and only those that a chain has where it is wrong: few.
 void ChainOracle::margins(std::size_t i, std::span<const StructureView> ys,
                           std::span<const double> w, std::span<double> out) const {
-  const std::size_t T = data_.length(i), reach = static_cast<std::size_t>(options_.order);
+  const std::size_t L = data_.labels, T = data_.length(i);
+  const std::size_t reach = static_cast<std::size_t>(options_.order);
   const StructureView right(data_.label.data() + data_.sentence[i], T);
-  std::vector<double> row(data_.labels);
-  std::vector<std::size_t> differs_until(ys.size(), 0);
+  std::vector<double> score(L);
+  std::vector<std::size_t> scored_at(L, 0), differs_until(ys.size(), 0);
+  const auto score_of = [&](std::size_t t, std::size_t l) {
+    if (scored_at[l] == t + 1) return score[l];
+    const std::size_t token = data_.sentence[i] + t;
+    double sum = 0;
+    for (std::uint64_t k = data_.token[token]; k < data_.token[token + 1]; ++k)
+      sum += data_.value_of(k) * w[data_.attribute[k] * L + l];
+    scored_at[l] = t + 1;
+    return score[l] = sum;
+  };
   std::fill(out.begin(), out.end(), 0.0);
   for (std::size_t t = 0; t < T; ++t) {
-    bool scored = false;
     double right_pair = 0;
     bool paired = false;
     for (std::size_t k = 0; k < ys.size(); ++k) {
       if (ys[k][t] != right[t]) {
         differs_until[k] = t + 1;
-        if (!scored) score_token(data_.sentence[i] + t, w, row.data());
-        scored = true;
-        out[k] += row[static_cast<std::size_t>(right[t])] - row[static_cast<std::size_t>(ys[k][t])];
+        out[k] += score_of(t, static_cast<std::size_t>(right[t])) -
+                  score_of(t, static_cast<std::size_t>(ys[k][t]));
       }
       if (differs_until[k] == 0 || t > differs_until[k] - 1 + reach) continue;
       if (!paired) right_pair = pair_score(right, t, w);

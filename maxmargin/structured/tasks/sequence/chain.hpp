@@ -72,7 +72,6 @@ class ChainOracle : public Oracle {
   void pair_features(StructureView y, std::size_t t, double scale, JointFeatures& out) const;
   /// w of pair_features.
   double pair_score(StructureView y, std::size_t t, std::span<const double> w) const;
-  void score_token(std::size_t token, std::span<const double> w, double* row) const;
 
   const SequenceExamples& data_;
   ChainOptions options_;
