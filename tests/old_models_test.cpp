@@ -13,7 +13,7 @@
 namespace maxmargin {
 namespace {
 
-const std::filesystem::path folder = testing_tree::source_dir() / "tests/models";
+const std::filesystem::path folder = source_dir() / "tests/models";
 
 struct Sample {
   std::string model, data;
