@@ -91,6 +91,7 @@ class Examiner {
       sizes_ += coefficient.size * scale_.size();
       norm_size_ += beta.size() * found->sum.size * scale_.size();
       squares_ += beta.size() * beta.size() * diagonal_(found->row);
+      largest_size_ = std::max(largest_size_, found->sum.size * scale_.size());
       largest_ = std::max(largest_, diagonal_(found->row));
     }
     return true;
@@ -183,8 +184,15 @@ class Examiner {
     cost_size_ += loss.size();
     const Extended storage = storage_of_f(point);
     result_.primal_slack += loss_at(row, f.middle, storage).radius;
+    result_.primal_float += loss_at(row, f.middle, float_blur()).radius;
   }
 
+  /// By the diagonal of K, and where that says little of other entries by these.
+  Extended float_blur() const {
+    const auto count = static_cast<Extended>(claimed_.beta.size() + 1);
+    return float_share *
+           std::max(std::sqrt(squares_ * largest_), 4 * largest_size_ / std::sqrt(count));
+  }
   /// What the rounding of stored numbers may have changed in f.
   Extended storage_of_f(const Point& point) const {
     Extended blur = 0;
@@ -211,6 +219,8 @@ class Examiner {
               : Enclosed(least, extended_infinity);
       if (low > 0) result_.primal_slack += 4 * margin_blur_ / low * most;
     }
+    result_.dual_float = float_blur() * sizes_;
+    result_.primal_float += result_.dual_float;
     result_.primal_slack += stored_rounding * (norm.size() + cost_size_ + thresholds.size());
     if (rounded_root_ > 0) result_.primal_slack += stored_rounding * norm_size_;
   }
@@ -341,7 +351,7 @@ class Examiner {
   /// m(a) is the largest gain of a piece that can rise, M(a) the smallest of one that can fall.
   void take_kkt() {
     // The violation is no bound but measured, through kernel values that may be floats.
-    result_.kkt_slack = float_share * std::sqrt(squares_ * largest_);
+    result_.kkt_slack = float_blur();
     std::array<Extended, 2> rise_low{-extended_infinity, -extended_infinity}, rise_high = rise_low;
     std::array<Extended, 2> fall_low{extended_infinity, extended_infinity}, fall_high = fall_low;
     Extended storage = 0, slopes = 0;
@@ -501,6 +511,7 @@ class Examiner {
   Examined result_;
   Enclosed norm_ = 0, sum_ = 0, costs_ = 0, prices_ = 0;
   Extended sizes_ = 0, norm_size_ = 0, cost_size_ = 0, uncovered_ = 0;
+  Extended largest_size_ = 0;
   Extended squares_ = 0, largest_ = 0;  ///< sum of beta^2 K, and the largest K
   Extended rounded_root_ = 0;           ///< sum of |beta| sqrt(K) over what has been rounded
   Extended margin_low_ = extended_infinity, margin_high_ = extended_infinity, margin_blur_ = 0;

@@ -45,6 +45,8 @@ struct Examined {
   Extended kkt_low = 0, kkt_high = 0;
   Extended equality = 0, bound = 0;  ///< by how much constraints are missed, at least
   Extended primal_slack = 0, dual_slack = 0, kkt_slack = 0, constraint_slack = 0;
+  /// What float kernel values may have changed: of consequence where objectives are no bounds.
+  Extended primal_float = 0, dual_float = 0;
   bool foreign = false;  ///< a coefficient stands on a point that the machine does not see
 };
 

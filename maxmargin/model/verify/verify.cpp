@@ -294,11 +294,13 @@ class Comparison {
   void primal() {
     Extended slack = found_.primal_slack;
     if (stated_.approximated) slack += approximate_tolerance * found_.primal.size();
+    if (!stored_.mercer) slack += found_.primal_float;
     if (stored_.primal != infinity && !(found_.primal.low() - slack <= stored_.primal))
       refuse("primal", told("primal", found_.primal.middle, stored_.primal));
   }
   void dual() {
-    if (!(stored_.dual <= found_.dual.high() + found_.dual_slack))
+    const Extended slack = found_.dual_slack + (stored_.mercer ? 0 : found_.dual_float);
+    if (!(stored_.dual <= found_.dual.high() + slack))
       refuse("dual", told("dual", found_.dual.middle, stored_.dual));
   }
   void kkt() {
