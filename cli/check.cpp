@@ -19,13 +19,12 @@
 namespace maxmargin::cli {
 namespace {
 
-constexpr std::size_t mercer_rows = 1000;  // eigenvalues of a larger matrix take too long
-
 struct CheckArguments {
   std::string data;
   bool json = false;
   int threads = 0;
   std::uint64_t seed = 0;
+  std::string mercer = "sampled";
   ReadingOptions reading;
   KernelOptions kernel;
 };
@@ -126,19 +125,22 @@ std::string show_description(const Dataset& data, const Description& found) {
   return text;
 }
 
-std::string show_mercer(const Kernel& kernel, const Mercer& mercer) {
+std::string show_mercer(const Kernel& kernel, const Mercer& mercer, const Asymmetry& asymmetry) {
   std::string text = show_line("kernel", show_kernel(kernel));
   text += show_line(
-      "Mercer", fmt::format("{} on {}; eigenvalues from {} to {}",
+      "Mercer", fmt::format("{} on {}; eigenvalues, scaled to diagonal 1, from {} to {}",
                             mercer.holds ? "positive semi-definite" : "NOT positive semi-definite",
-                            show_counted(mercer.sample, "row"), show_number(mercer.smallest),
-                            show_number(mercer.largest)));
+                            mercer.is_sampled()
+                                ? fmt::format("a sample of {} rows", show_count(mercer.sample))
+                                : fmt::format("all {}", show_counted(mercer.rows, "row")),
+                            show_number(mercer.smallest), show_number(mercer.largest)));
   if (!mercer.holds)
     text += show_line(
         "", fmt::format("{:.3g}% of the spectrum is negative", 100 * mercer.negative_share));
-  if (mercer.asymmetry > 0)
-    text += show_line(
-        "", "the matrix is not symmetric: values differ by up to " + show_number(mercer.asymmetry));
+  if (asymmetry.difference > 0)
+    text += show_line("", fmt::format("K({0}, {1}) and K({1}, {0}) differ, by {2} of their size",
+                                      asymmetry.row + 1, asymmetry.column + 1,
+                                      show_number(asymmetry.difference)));
   return text;
 }
 
@@ -152,10 +154,16 @@ int run_check(const CheckArguments& arguments) {
   const Description found = describe(data);
   std::optional<Kernel> kernel;
   Mercer mercer;
+  Asymmetry asymmetry;
   if (arguments.kernel.chosen()) {
     kernel = arguments.kernel.make(data.x, std::nullopt);
     mercer = naming(arguments.data, [&] {
-      return mercer_check(*kernel, data.x, mercer_rows, arguments.seed, threads);
+      const bool given = std::holds_alternative<Precomputed>(*kernel);
+      if (given) asymmetry = asymmetry_of(data.x, threads);
+      const std::size_t most = arguments.mercer == "full" ? data.rows()
+                               : given                    ? mercer_rows
+                                                          : eigenvalue_rows;
+      return mercer_check(*kernel, data.x, most, arguments.seed, threads);
     });
   }
 
@@ -165,15 +173,16 @@ int run_check(const CheckArguments& arguments) {
       object["mercer"] = {{"kernel", kernel_json(*kernel)},
                           {"holds", mercer.holds},
                           {"sample", mercer.sample},
+                          {"sampled", mercer.is_sampled()},
                           {"smallest_eigenvalue", mercer.smallest},
                           {"largest_eigenvalue", mercer.largest},
                           {"negative_share", mercer.negative_share},
-                          {"asymmetry", mercer.asymmetry}};
+                          {"asymmetry", asymmetry.difference}};
     print_json(object);
     return exit_ok;
   }
   std::string text = show_description(data, found);
-  if (kernel) text += show_mercer(*kernel, mercer);
+  if (kernel) text += show_mercer(*kernel, mercer, asymmetry);
   for (const std::string& advice : found.advice) text += "- " + advice + "\n";
   print(text);
   return exit_ok;
@@ -189,10 +198,13 @@ Verb add_check(CLI::App& program) {
   app->add_flag("--json", arguments->json, "print one JSON object");
   add_threads(*app, arguments->threads);
   add_seed(*app, arguments->seed, "seed of the sample of rows [0]");
+  add_mercer(*app, arguments->mercer);
   arguments->kernel.add_to(*app, "");
   arguments->reading.add_to(*app, ReadingOptions::Weights::yes);
-  app->footer("With --kernel it also answers whether the kernel matrix of (at most " +
-              std::to_string(mercer_rows) + ") rows is\npositive semi-definite.\n\n" +
+  app->footer("With --kernel it also answers whether the kernel matrix of (a sample of at most " +
+              std::to_string(eigenvalue_rows) +
+              ") rows is\npositive semi-definite; a precomputed matrix is looked at whole up to " +
+              std::to_string(mercer_rows) + " rows.\n\n" +
               examples({"maxmargin check a9a.svm", "maxmargin check houses.csv --label price",
                         "maxmargin check a9a.svm --kernel sigmoid --gamma 0.1 --coef0 -1"}) +
               "\n" + exit_code_help);

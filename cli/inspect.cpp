@@ -111,6 +111,8 @@ std::string show_model(const Model& model, const std::string& path, std::uintmax
       text += show_line("", "the kernel is not positive semi-definite: the gap is no bound");
       break;
     }
+  if (std::ranges::any_of(model.machines, [](const Machine& m) { return m.certificate.sampled; }))
+    text += show_line("", "sampled: K is positive semi-definite on a sample of rows");
   text += show_machines(model);
   for (std::size_t m = 0; m < model.machines.size() && !model.functions.empty(); ++m) {
     if (model.machines.size() > 1)

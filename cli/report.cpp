@@ -20,6 +20,7 @@ void put(Json& object, const Certificate& certificate) {
   object["best_primal"] = certificate.best_primal;
   object["best_dual"] = certificate.best_dual;
   object["mercer"] = certificate.mercer;
+  if (certificate.sampled) object["mercer_sampled"] = true;
 }
 
 Json machine_json(const Model& model, const Machine& machine) {
@@ -78,6 +79,9 @@ std::string show_certificate(const Certificate& certificate) {
   text += show_line("KKT", fmt::format("{:.3g}", certificate.kkt));
   if (!certificate.mercer)
     text += show_line("", "the kernel is not positive semi-definite: the gap is no bound");
+  if (certificate.sampled)
+    text +=
+        show_line("", "sampled: K is positive semi-definite on a sample of rows (--mercer full)");
   return text;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/units.hpp"
+#include "maxmargin/base/error.hpp"
 
 namespace maxmargin::cli {
 
@@ -30,6 +31,24 @@ inline CLI::Option* add_seed(CLI::App& app, std::uint64_t& seed, const std::stri
           [&seed](const std::string& text) { seed = parse_count("--seed", text, 0, UINT64_MAX); },
           help)
       ->type_name("N")
+      ->take_last();
+}
+
+/// "sampled" or "full".
+inline CLI::Option* add_mercer(CLI::App& app, std::string& mercer) {
+  return app
+      .add_option_function<std::string>(
+          "--mercer",
+          [&mercer](const std::string& text) {
+            if (text != "sampled" && text != "full")
+              throw Error(Fault::usage, "--mercer: unknown choice '" + text + "'",
+                          "choose sampled or full");
+            mercer = text;
+          },
+          "whether a matrix is positive semi-definite: full, of all rows however many, or sampled, "
+          "of "
+          "all up to 5000 [sampled]")
+      ->type_name("HOW")
       ->take_last();
 }
 

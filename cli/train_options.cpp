@@ -184,6 +184,7 @@ void TrainArguments::add_machine(CLI::App& app) {
   add("--scratch", "FOLDER", "where --out-of-core puts its scratch file [TMPDIR, or /tmp]",
       [this](const std::string& text) { scratch_ = text; });
   add_seed(app, seed_, "seed of whatever is random [0]")->group("Running");
+  add_mercer(app, mercer_)->group("Running");
 }
 
 /// Options of a loss that was not chosen would have no effect.
@@ -288,6 +289,7 @@ TrainOptions TrainArguments::options_without_data() const {
   options.true_bound = true_bound_;
   options.true_gap = true_gap();
   options.seed = seed_;
+  options.mercer_full = mercer_ == "full";
   options.probability_folds = probability_folds_;
   options.functions = functions();
   if (!scale_.empty()) options.scaling = ScalingKind::maximum;

@@ -72,6 +72,7 @@ class TrainArguments {
   bool out_of_core_ = false;
   std::string scratch_;
   std::uint64_t seed_ = 0;
+  std::string mercer_ = "sampled";
 };
 
 }  // namespace maxmargin::cli

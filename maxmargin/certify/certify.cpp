@@ -85,6 +85,7 @@ Certified certify_near(const Known* known, const DualQp& qp, Solution solution, 
   certificate.kkt = std::isnan(evaluation.kkt) ? infinity : evaluation.kkt;
   certificate.rounding = mercer ? largest_error(qp, now.error) : expected_rounding(qp, solution.a);
   certificate.mercer = mercer;
+  certificate.sampled = qp.K->definite() == Definite::unknown;
   for (std::size_t r = 0; r < qp.A.size(); ++r) {
     double sum = -qp.d[r];
     for (std::size_t v = 0; v < qp.size(); ++v) sum += qp.A[r][v] * solution.a[v];

@@ -21,7 +21,8 @@ struct Certificate {
   double rounding = 0;             ///< the most that f may be wrong by at any point
   double best_primal = infinity;   ///< the best bounds that were certified in the run (10.21)
   double best_dual = -infinity;
-  bool mercer = true;  ///< false: K is not positive semi-definite, so the gap is no bound
+  bool mercer = true;    ///< false: K is not positive semi-definite, so the gap is no bound
+  bool sampled = false;  ///< `mercer` is known from some of the rows of K only
 };
 
 struct Certified {

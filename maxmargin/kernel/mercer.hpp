@@ -5,16 +5,41 @@
 
 namespace maxmargin {
 
-/// Is the Gram matrix of (a sample of) these rows positive semi-definite, and by how much not (K2).
+/// Is the Gram matrix K of these rows positive semi-definite, and by how much not (K2). What is
+/// looked at is D^-1/2 K D^-1/2, D the diagonal of K: no entry, however large, hides another.
 struct Mercer {
-  std::size_t sample = 0;  ///< rows looked at
-  double smallest = 0;     ///< eigenvalues of the Gram matrix of the sample
+  std::size_t rows = 0;    ///< there are
+  std::size_t sample = 0;  ///< of these the matrix was looked at
+  double smallest = 0;     ///< eigenvalues of the scaled matrix, of at most `eigenvalue_rows` rows
   double largest = 0;
   double negative_share = 0;  ///< sum of |negative eigenvalues| / sum of all |eigenvalues|
-  double asymmetry = 0;       ///< precomputed only: largest |K_ij - K_ji|
-  bool holds = false;         ///< smallest >= -rounding of the largest
+  /// smallest >= -tolerance, by a factorisation of all of the sample. Where it does not hold for a
+  /// sample it holds for no more rows either.
+  bool holds = false;
+
+  bool is_sampled() const { return sample < rows; }
 };
+
+/// Matrices up to this size are looked at whole unless less is asked for.
+inline constexpr std::size_t mercer_rows = 5000;
+inline constexpr std::size_t eigenvalue_rows = 1000;
+
+/// What rounding makes of the eigenvalues of a scaled matrix of so many rows.
+double mercer_tolerance(std::size_t rows);
+
+/// At most `most_rows` rows are looked at, chosen at random where there are more.
 Mercer mercer_check(const Kernel& kernel, const Rows& rows, std::size_t most_rows,
                     std::uint64_t seed, const Threads& threads);
+
+/// Of a matrix given as rows, the entry that differs most from the one across the diagonal: by
+/// `difference` times its own size and that of its diagonal entries, |K_ij| + sqrt(K_ii K_jj).
+struct Asymmetry {
+  double difference = 0;
+  Index row = 0, column = 0;
+
+  /// Matrices written with 7 digits may differ in the last.
+  bool is_serious() const { return difference > 1e-6; }
+};
+Asymmetry asymmetry_of(const Rows& matrix, const Threads& threads);
 
 }  // namespace maxmargin

@@ -199,6 +199,9 @@ void assemble(const Examples& data, const Subproblems& problems,
     machine.ended = parts[k].certified.solution.ended;
     machine.iterations = parts[k].certified.solution.iterations;
     machine.certificate = parts[k].certified.certificate;
+    // What the model's own coefficients prove: whoever has the file can check that.
+    machine.certificate.best_primal = machine.certificate.primal;
+    machine.certificate.best_dual = machine.certificate.dual;
     set_width(problems.list[k].loss, machine);
     model.machines.push_back(std::move(machine));
   }

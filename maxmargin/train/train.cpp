@@ -27,6 +27,7 @@ void add_to(Certificate& sum, const Certificate& part) {
   sum.bound_residual = std::max(sum.bound_residual, part.bound_residual);
   sum.rounding = std::max(sum.rounding, part.rounding);
   sum.mercer = sum.mercer && part.mercer;
+  sum.sampled = sum.sampled || part.sampled;
 }
 
 std::vector<std::pair<std::string, std::string>> options_of(const TrainOptions& options) {
@@ -85,14 +86,19 @@ std::size_t count_merged(const Dataset& data, std::span<const Index> first_equal
   return rows - static_cast<std::size_t>(std::unique(seen.begin(), seen.end()) - seen.begin());
 }
 
-Definite checked_precomputed(const Rows& matrix, std::uint64_t seed, const Threads& threads) {
-  constexpr std::size_t sample = 500;
-  const Mercer mercer = mercer_check(Precomputed{}, matrix, sample, seed, threads);
-  if (mercer.asymmetry > 1e-6 * std::max(std::abs(mercer.largest), std::abs(mercer.smallest)))
-    throw Error(Fault::data, "the precomputed kernel matrix is not symmetric",
+Definite checked_precomputed(const Rows& matrix, const TrainOptions& options,
+                             const Threads& threads) {
+  if (const Asymmetry found = asymmetry_of(matrix, threads); found.is_serious())
+    throw Error(Fault::data,
+                "the precomputed kernel matrix is not symmetric: K(" +
+                    std::to_string(found.row + 1) + ", " + std::to_string(found.column + 1) +
+                    ") is not K(" + std::to_string(found.column + 1) + ", " +
+                    std::to_string(found.row + 1) + ")",
                 "K(i, j) and K(j, i) must be equal");
-  // Matrices written with 6 to 8 digits are rounded that much.
-  return mercer.smallest < -1e-6 * std::abs(mercer.largest) ? Definite::no : Definite::yes;
+  const bool whole = options.mercer_full || matrix.count <= mercer_rows;
+  const Mercer mercer = mercer_check(Precomputed{}, matrix, whole ? matrix.count : eigenvalue_rows,
+                                     options.seed, threads);
+  return !mercer.holds ? Definite::no : mercer.is_sampled() ? Definite::unknown : Definite::yes;
 }
 
 }  // namespace
@@ -186,7 +192,7 @@ Prepared prepare(Dataset data, const TrainOptions& options, const Threads& threa
   Examples& examples = prepared.examples;
   examples.x = std::make_shared<const Features>(std::move(data.x));
   if (std::holds_alternative<Precomputed>(options.kernel))
-    examples.definite = checked_precomputed(*examples.x, options.seed, threads);
+    examples.definite = checked_precomputed(*examples.x, options, threads);
   else
     examples.first_equal = first_equal_rows(*examples.x, threads);
   if (options.approximate && options.true_gap == 0)

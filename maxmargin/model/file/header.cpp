@@ -77,6 +77,8 @@ Json machines_json(const Model& model) {
     json[field.name] =
         column(model, [&](const Machine& m) { return number_json(m.certificate.*field.member); });
   json["mercer"] = column(model, [](const Machine& m) { return m.certificate.mercer; });
+  if (std::ranges::any_of(model.machines, [](const Machine& m) { return m.certificate.sampled; }))
+    json["sampled"] = column(model, [](const Machine& m) { return m.certificate.sampled; });
   if (std::ranges::any_of(model.machines, [](const Machine& m) { return m.width != 0; }))
     json["width"] = column(model, [](const Machine& m) { return number_json(m.width); });
   return json;
@@ -109,6 +111,9 @@ void take_machines(const Taken& json, ModelHeader& header) {
       machines[i].certificate.*field.member = v.number();
     });
   each("mercer", [&](std::size_t i, const Taken& v) { machines[i].certificate.mercer = v.yes(); });
+  if (json.has("sampled"))
+    each("sampled",
+         [&](std::size_t i, const Taken& v) { machines[i].certificate.sampled = v.yes(); });
   if (json.has("width"))
     each("width", [&](std::size_t i, const Taken& v) { machines[i].width = v.number(); });
 }

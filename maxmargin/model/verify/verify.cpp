@@ -4,20 +4,13 @@
 #include <cmath>
 #include <numeric>
 
-#include "maxmargin/model/verify/plain_kernel.hpp"
-#include "maxmargin/model/verify/textbook.hpp"
+#include "maxmargin/kernel/mercer.hpp"
+#include "maxmargin/model/verify/examine.hpp"
+#include "maxmargin/model/verify/kernel_sums.hpp"
+#include "maxmargin/model/verify/statements.hpp"
 
 namespace maxmargin {
 namespace {
-
-// Training may have used float kernel values. What that may change in primal and dual is estimated
-// for each machine (see Examined); besides, objectives and the relative gap agree to 1e-6, and f,
-// whose worst rather than usual error counts in the KKT violation, to 1e-5 of its size. Bounds and
-// equality involve no kernel value, only sums of coefficients in double.
-constexpr double objective_tolerance = 1e-6;
-constexpr double gap_tolerance = 1e-6;
-constexpr double function_tolerance = 1e-5;
-constexpr double constraint_tolerance = 1e-6;
 
 constexpr int no_class = -1;
 
@@ -58,11 +51,13 @@ std::vector<Index> points_of(const Rows& rows) {
 /// The training data as the model's machines see it.
 struct Training {
   Features made;  ///< where the model scales its rows, or has functions that are columns
+  Rows visible;   ///< the rows that the kernel is told, before scaling
+  Features visible_made;
   Rows rows;
   std::vector<double> functions;  ///< their values, row by row
   std::vector<int> class_of;      ///< class number in the model, of each row
   std::vector<double> target;
-  std::vector<double> weight;
+  std::vector<double> price;  ///< of each row; 0: it takes no part
   std::vector<Index> point;
 };
 
@@ -87,30 +82,37 @@ void take_classes(const Model& model, const Dataset& data, const Formulation& st
   }
   for (std::size_t i = 0; i < data.rows(); ++i) {
     training.class_of[i] = number[classes.of_row[i]];
-    training.weight[i] *= factor[classes.of_row[i]];
+    const double weight = data.weight.empty() ? 1 : data.weight[i];
+    // In this order, so that it is rounded as when the problem was made.
+    training.price[i] = weight == 0 ? 0 : stated.base_price() * factor[classes.of_row[i]] * weight;
   }
 }
 
 Training take_training(const Model& model, const Dataset& data, const Formulation& stated,
                        const Threads& threads) {
   Training training;
-  training.rows = data.x;
+  training.visible = data.x;
   const ParametricFunctions functions(model.functions, model.feature_names, model.features);
   training.functions = functions.values(data.x, threads);
   if (functions.hides()) {
-    training.made = functions.visible(data.x, data.x.columns());
-    training.rows = training.made;
+    training.visible_made = functions.visible(data.x, data.x.columns());
+    training.visible = training.visible_made;
   }
+  training.rows = training.visible;
   if (!model.scaling.factor.empty()) {
     Features scaled =
         data.x.is_sparse() ? Features::sparse(model.features) : Features::dense(model.features);
-    scaled.append(training.rows);
+    scaled.append(training.visible);
     apply(model.scaling, scaled);
     training.made = std::move(scaled);
     training.rows = training.made;
   }
   training.class_of.assign(data.rows(), no_class);
-  training.weight = data.weight.empty() ? std::vector<double>(data.rows(), 1.0) : data.weight;
+  training.price.resize(data.rows());
+  for (std::size_t i = 0; i < data.rows(); ++i) {
+    const double weight = data.weight.empty() ? 1 : data.weight[i];
+    training.price[i] = weight == 0 ? 0 : stated.base_price() * weight;
+  }
   if (model.outcome == Outcome::classes) take_classes(model, data, stated, training);
   if (model.outcome == Outcome::number) training.target = data.y;
   // With the same features as given, rows have the same values of every function too.
@@ -124,7 +126,7 @@ struct View {
   double target;
 };
 View view_of(const Machine& machine, const Training& training, std::size_t row) {
-  if (training.weight[row] == 0) return {false, 0};
+  if (training.price[row] == 0) return {false, 0};
   if (machine.positive == Machine::nobody)
     return {true, training.target.empty() ? 1 : training.target[row]};
   const int number = training.class_of[row];
@@ -132,12 +134,9 @@ View view_of(const Machine& machine, const Training& training, std::size_t row) 
   return {machine.negative == Machine::nobody || number == machine.negative, -1};
 }
 
-/// The rows of every machine, with g, and the largest |K| that g is made of.
-struct Seen {
-  std::vector<std::vector<SeenRow>> rows;
-  double largest_kernel = 0;
-};
-Seen rows_of_machines(const Model& model, const Training& training, const Threads& threads) {
+/// The rows of every machine, with g.
+std::vector<std::vector<SeenRow>> rows_of_machines(const Model& model, const Training& training,
+                                                   const KernelSums& sums, const Threads& threads) {
   const std::size_t machines = model.machines.size(), functions = model.functions.size();
   std::vector<std::vector<SeenRow>> seen(machines);
   // place[row * machines + m] would be large for many classes: each row keeps only its own.
@@ -148,34 +147,19 @@ Seen rows_of_machines(const Model& model, const Training& training, const Thread
       if (!is_seen) continue;
       places[row].emplace_back(static_cast<Index>(m), static_cast<Index>(seen[m].size()));
       SeenRow& mine = seen[m].emplace_back();
+      mine.row = static_cast<Index>(row);
       mine.point = training.point[row];
       mine.target = target;
-      mine.weight = training.weight[row];
+      mine.price = training.price[row];
       for (std::size_t r = 0; r < functions; ++r)
-        mine.offset += model.machines[m].lambda[r + 1] * training.functions[row * functions + r];
+        mine.offset += Enclosed(model.machines[m].lambda[r + 1]) *
+                       Enclosed(training.functions[row * functions + r]);
     }
   }
-  std::vector<std::vector<std::pair<Index, double>>> uses(model.support.count());
-  for (std::size_t m = 0; m < machines; ++m)
-    for (std::size_t k = 0; k < model.machines[m].support.size(); ++k)
-      uses[model.machines[m].support[k]].emplace_back(static_cast<Index>(m),
-                                                      model.machines[m].coefficient[k]);
-  std::vector<double> largest(training.rows.count, 0.0);
-  const PlainKernel kernel(model, training.rows);
-  threads.split(training.rows.count, 16, [&](std::size_t begin, std::size_t end) {
-    std::vector<double> values(model.support.count());
-    std::vector<double> sums(machines);
-    for (std::size_t row = begin; row < end; ++row) {
-      kernel.row(row, values);
-      for (const double value : values) largest[row] = std::max(largest[row], std::abs(value));
-      std::ranges::fill(sums, 0.0);
-      for (std::size_t k = 0; k < values.size(); ++k)
-        for (const auto& [m, coefficient] : uses[k]) sums[m] += coefficient * values[k];
-      for (const auto& [m, place] : places[row]) seen[m][place].g = sums[m];
-    }
+  sums.compute(threads, [&](std::size_t row, std::span<const KernelSum> all) {
+    for (const auto& [m, place] : places[row]) seen[m][place].sum = all[m];
   });
-  const auto most = std::ranges::max_element(largest);
-  return {std::move(seen), most == largest.end() ? 0 : *most};
+  return seen;
 }
 
 bool same_row(const Rows& left, std::size_t i, const Rows& right, std::size_t j) {
@@ -189,119 +173,334 @@ bool same_row(const Rows& left, std::size_t i, const Rows& right, std::size_t j)
   return one == other;
 }
 
-bool near(double recomputed, double stored, double blur) {
-  return recomputed == stored || std::abs(recomputed - stored) <=
-                                     objective_tolerance * std::max(1.0, std::abs(stored)) + blur;
-}
-
-/// The same where only the primal can be known.
-std::string objection_to_primal(const Examined& found, const Certificate& stored) {
-  if (found.foreign) return "a coefficient stands on a row that was not there in training";
-  // A primal within the stored bounds is as good as promised, and basis functions that are nearly
-  // dependent cost digits.
-  const double slack =
-      found.primal_blur + 1e-3 * objective_tolerance * std::abs(stored.primal) + stored.gap;
-  if (near(found.certificate.primal, stored.primal, slack)) return {};
-  return "the primal is " + shortest(found.certificate.primal) + ", not " + shortest(stored.primal);
-}
-
 /// 1/2 |w|^2 of a machine whose one support vector is w.
-double half_square_of_weights(const Model& model, const Machine& machine) {
+Enclosed half_square_of_weights(const Model& model, const Machine& machine) {
   const Rows support = model.support;
-  double sum = 0;
+  Enclosed sum = 0;
   for (std::size_t k = 0; k < machine.support.size(); ++k)
     support.for_each(machine.support[k], [&](Index, double value) {
-      sum += machine.coefficient[k] * value * machine.coefficient[k] * value;
+      const Enclosed w = Enclosed(machine.coefficient[k]) * Enclosed(value);
+      sum += w * w;
     });
-  return sum / 2;
+  return sum * Enclosed(0.5L);
 }
 
-/// Why the stored certificate does not hold; empty if it does.
-std::string objection(const Examined& found, const Certificate& stored) {
-  const Certificate& now = found.certificate;
-  const auto differs = [](const std::string& name, double recomputed, double claimed) {
-    return "the " + name + " is " + shortest(recomputed) + ", not " + shortest(claimed);
-  };
-  if (found.foreign) return "a coefficient stands on a row that was not there in training";
-  if (!(now.bound_residual <= constraint_tolerance * found.bound_scale))
-    return "a dual variable is outside its bounds by " + shortest(now.bound_residual);
-  if (!(now.equality_residual <= constraint_tolerance * found.equality_scale))
-    return "the equality constraint is missed by " + shortest(now.equality_residual);
-  // Stored objectives are bounds: they may be on their safe side by what their gap tells.
-  const double width = std::max(0.0, stored.primal - stored.dual);
-  if (!near(now.primal, stored.primal,
-            found.primal_blur + (stored.primal > now.primal ? width : 0)))
-    return differs("primal", now.primal, stored.primal);
-  // Where the coefficients leave a choice of dual variables, the best may beat the solver's.
-  if (!near(now.dual, stored.dual, found.dual_blur + (stored.dual < now.dual ? width : 0)) &&
-      !(found.shared && now.dual > stored.dual))
-    return differs("dual", now.dual, stored.dual);
-  if (!(now.kkt <= std::max(0.0, stored.kkt) + std::max(0.0, stored.rounding) +
-                       function_tolerance * std::max(1.0, found.largest_f)))
-    return differs("KKT violation", now.kkt, stored.kkt);
-  if (!stored.mercer) return {};
-  const double gap_blur = 2 * (found.primal_blur + found.dual_blur) /
-                          std::max(1.0, std::abs(now.primal) + std::abs(now.dual));
-  // Where the optimum is zero, any other number is infinitely far from it.
-  const bool is_rounding = now.primal - now.dual <= found.rounding;
-  if (!is_rounding && !(now.relative_gap <= stored.relative_gap + gap_tolerance + gap_blur))
-    return differs("relative gap", now.relative_gap, stored.relative_gap);
-  if (stored.best_dual > now.primal && !near(stored.best_dual, now.primal, found.primal_blur))
-    return "the best dual of the run, " + shortest(stored.best_dual) + ", is above the primal";
-  if (stored.best_primal < now.dual && !near(stored.best_primal, now.dual, found.dual_blur))
-    return "the best primal of the run, " + shortest(stored.best_primal) + ", is below the dual";
+Claimed claims_of(const Model& model, const Machine& machine, const Training& training,
+                  const Formulation& stated) {
+  Claimed claimed;
+  if (!machine.lambda.empty()) claimed.bias = machine.lambda.data();
+  claimed.width = machine.width;
+  const std::size_t functions = model.functions.size();
+  claimed.function_sum.assign(functions, Enclosed(0));
+  claimed.function_size.assign(functions, 0);
+  for (std::size_t r = 0; r < functions; ++r)
+    claimed.function_coefficient.push_back(machine.lambda[r + 1]);
+  for (std::size_t k = 0; !stated.only_weights && k < machine.support.size(); ++k) {
+    const std::size_t row = model.support_row[machine.support[k]];
+    auto& beta = claimed.beta[training.point[row]];
+    beta.value += Enclosed(machine.coefficient[k]);
+    ++beta.parts;
+    beta.size += std::abs(machine.coefficient[k]);
+    for (std::size_t r = 0; r < functions; ++r) {
+      const Enclosed part =
+          Enclosed(machine.coefficient[k]) * Enclosed(training.functions[row * functions + r]);
+      claimed.function_sum[r] += part;
+      claimed.function_size[r] += part.size();
+    }
+  }
+  return claimed;
+}
+
+Certificate recomputed_from(const Examined& found, const Certificate& stored, bool primal_only) {
+  Certificate now = primal_only ? stored : Certificate{};
+  now.primal = now.best_primal = double_above(found.primal.high());
+  now.mercer = stored.mercer;
+  if (primal_only) return now;
+  now.dual = now.best_dual = double_below(found.dual.low());
+  now.gap = std::max(0.0, double_above(static_cast<Extended>(now.primal) - now.dual));
+  const double sizes = std::abs(now.primal) + std::abs(now.dual);
+  now.relative_gap = now.gap == 0 ? 0 : std::isfinite(sizes) ? 2 * now.gap / sizes : infinity;
+  now.kkt = double_above(found.kkt_high);
+  now.equality_residual = double_above(std::max<Extended>(0, found.equality));
+  now.bound_residual = double_above(found.bound);
+  return now;
+}
+
+// The primal of an approximated kernel comes out of factors that are nearly dependent.
+constexpr Extended approximate_tolerance = 1e-6L;
+constexpr Extended streamed_tolerance = 1e-11L;
+// Less than this is 0 to whoever asks for relative gaps.
+constexpr Extended smallest_objective = 1e-30L;
+// gap = primal - dual and 2 gap / (|primal| + |dual|), computed in double.
+constexpr Extended identity_tolerance = 1e-12L;
+
+/// Compares what a certificate states with what has been found. Fields are true that are consistent
+/// with the enclosures; no number of the certificate excuses another.
+class Comparison {
+ public:
+  Comparison(const Formulation& stated, const Machine& machine, const Examined& found)
+      : stated_(stated), machine_(machine), stored_(machine.certificate), found_(found) {}
+
+  std::optional<Objection> run() {
+    if (found_.foreign)
+      return Objection{"machine support",
+                       "a coefficient stands on a row that was not there in training"};
+    numbers();
+    primal();
+    if (!stated_.approximated) {
+      constraints();
+      dual();
+      kkt();
+    }
+    gaps();
+    best();
+    ended();
+    return wrong_;
+  }
+
+ private:
+  void refuse(const std::string& field, const std::string& reason) {
+    if (!wrong_) wrong_ = Objection{field, reason};
+  }
+  static std::string told(const std::string& name, Extended found, double claimed) {
+    return "the " + name + " is " + shortest(static_cast<double>(found)) + ", not " +
+           shortest(claimed);
+  }
+
+  void numbers() {
+    const auto check = [&](const char* name, double value, bool signless) {
+      if (std::isnan(value)) refuse(name, "it is not a number");
+      if (signless && value < 0) refuse(name, "it is negative");
+    };
+    check("primal", stored_.primal, false);
+    check("dual", stored_.dual, false);
+    check("gap", stored_.gap, true);
+    check("relative_gap", stored_.relative_gap, true);
+    check("kkt", stored_.kkt, true);
+    check("equality_residual", stored_.equality_residual, true);
+    check("bound_residual", stored_.bound_residual, true);
+    check("rounding", stored_.rounding, true);
+    check("best_primal", stored_.best_primal, false);
+    check("best_dual", stored_.best_dual, false);
+  }
+  void constraints() {
+    if (!(found_.bound <= stored_.bound_residual + found_.constraint_slack))
+      refuse("bound_residual", "a dual variable is outside its bounds by " +
+                                   shortest(static_cast<double>(found_.bound)));
+    if (!(found_.equality <= stored_.equality_residual + found_.constraint_slack))
+      refuse("equality_residual", "the equality constraint is missed by " +
+                                      shortest(static_cast<double>(found_.equality)));
+  }
+  void primal() {
+    Extended slack = found_.primal_slack;
+    if (stated_.approximated) slack += approximate_tolerance * found_.primal.size();
+    if (!stored_.mercer) slack += found_.primal_float;
+    if (stored_.primal != infinity && !(found_.primal.low() - slack <= stored_.primal))
+      refuse("primal", told("primal", found_.primal.middle, stored_.primal));
+  }
+  void dual() {
+    const Extended slack = found_.dual_slack + (stored_.mercer ? 0 : found_.dual_float);
+    if (!(stored_.dual <= found_.dual.high() + slack))
+      refuse("dual", told("dual", found_.dual.middle, stored_.dual));
+  }
+  void kkt() {
+    if (!(found_.kkt_low <= stored_.kkt + found_.kkt_slack))
+      refuse("kkt", told("KKT violation", found_.kkt_low, stored_.kkt));
+  }
+  void gaps() {
+    const Extended difference = static_cast<Extended>(stored_.primal) - stored_.dual;
+    const Extended sizes = std::abs(stored_.primal) + static_cast<Extended>(std::abs(stored_.dual));
+    // Streamed rows have their gap summed apart.
+    const Extended rounding =
+        (stated_.approximated ? streamed_tolerance : 4 * double_rounding) * sizes;
+    const bool is_endless = !std::isfinite(static_cast<double>(sizes));
+    if (is_endless
+            ? stored_.gap != infinity
+            : !(std::abs(stored_.gap - difference) <= identity_tolerance * stored_.gap + rounding))
+      refuse("gap", told("gap", difference, stored_.gap));
+    const Extended relative = stored_.gap == 0 ? 0
+                              : is_endless     ? infinity
+                                               : 2 * stored_.gap / sizes;
+    if (is_endless ? stored_.relative_gap != infinity && stored_.gap != 0
+                   : !(std::abs(stored_.relative_gap - relative) <=
+                       identity_tolerance * relative + 2 * rounding / std::max(sizes, LDBL_MIN)))
+      refuse("relative_gap", told("relative gap", relative, stored_.relative_gap));
+    if (stated_.approximated || !stored_.mercer) return;
+    const Extended least =
+        found_.primal.low() - found_.dual.high() - found_.primal_slack - found_.dual_slack;
+    if (stored_.gap != infinity && !(least <= stored_.gap + rounding))
+      refuse("gap", told("gap", least, stored_.gap));
+  }
+  /// Nothing in the file could prove better bounds than those of its coefficients.
+  void best() {
+    if (stored_.best_primal != stored_.primal)
+      refuse("best_primal",
+             told("best primal that the model can prove", stored_.primal, stored_.best_primal));
+    if (stored_.best_dual != stored_.dual)
+      refuse("best_dual",
+             told("best dual that the model can prove", stored_.dual, stored_.best_dual));
+  }
+  void ended() {
+    if (machine_.ended != Ended::converged) return;
+    const auto early = [&](const std::string& name, double is, double asked) {
+      refuse("ended", "it says converged, with a " + name + " of " + shortest(is) + " where " +
+                          shortest(asked) + " was asked for");
+    };
+    if (!(stored_.kkt <= stated_.tolerance)) early("KKT violation", stored_.kkt, stated_.tolerance);
+    if (stored_.mercer && !(stored_.relative_gap <= stated_.gap))
+      early("relative gap", stored_.relative_gap, stated_.gap);
+  }
+
+  const Formulation& stated_;
+  const Machine& machine_;
+  const Certificate& stored_;
+  const Examined& found_;
+  std::optional<Objection> wrong_;
+};
+
+/// Whether what is found is too vague to judge what is claimed, and how vague.
+std::optional<Objection> vagueness(const Formulation& stated, const Certificate& stored,
+                                   const Examined& found, Extended share) {
+  if (found.foreign) return {};
+  const Extended vague = 2 * (found.primal.radius + (stated.approximated ? 0 : found.dual.radius));
+  const Extended size = std::abs(found.primal.middle) + std::abs(found.dual.middle);
+  const Extended asked = std::isfinite(stated.gap) ? stated.gap * size / 2 : 1e-3L * size / 2;
+  const Extended claimed = std::max<Extended>(stored.gap, asked);
+  // A claim of nothing is easily met.
+  // Where the optimum is 0, what its terms are rounded by is infinitely much of it.
+  const Extended terms = found.primal_slack + found.dual_slack;
+  if (vague <= std::max(share * claimed, terms) + smallest_objective ||
+      (stored.primal == infinity && stored.gap == infinity))
+    return {};
+  return Objection{"primal",
+                   "rounding leaves " + shortest(static_cast<double>(vague)) +
+                       " between the bounds that can be proved, more than the gap that is claimed"};
+}
+
+/// K is positive semi-definite as the certificates say, or nothing is known against it.
+std::optional<Objection> wrong_mercer(const Model& model, const Training& training,
+                                      const Formulation& stated, const Threads& threads,
+                                      bool& sampled) {
+  if (stated.approximated) return {};
+  Definite definite =
+      std::visit([](const auto& kernel) { return kernel.definite(); }, model.kernel);
+  if (std::holds_alternative<Precomputed>(model.kernel)) {
+    if (const Asymmetry found = asymmetry_of(training.rows, threads); found.is_serious())
+      return Objection{"mercer", "the kernel matrix is not symmetric"};
+    const bool whole = training.rows.count <= mercer_rows ||
+                       std::ranges::none_of(model.machines, [](const Machine& machine) {
+                         return machine.certificate.sampled;
+                       });
+    const Mercer mercer =
+        mercer_check(Precomputed{}, training.rows, whole ? training.rows.count : eigenvalue_rows,
+                     model.seed, threads);
+    definite = mercer.holds ? Definite::yes : Definite::no;
+    sampled = mercer.is_sampled();
+  }
+  for (const Machine& machine : model.machines)
+    if (machine.certificate.mercer != (definite != Definite::no))
+      return Objection{"mercer", definite == Definite::no
+                                     ? "the kernel is not positive semi-definite"
+                                     : "the kernel is positive semi-definite"};
   return {};
+}
+
+void conclude(Verdict verdict, const Objection& why, Verified& machine) {
+  machine.verdict = verdict;
+  machine.holds = verdict == Verdict::is_true;
+  machine.field = why.field;
+  machine.reason = why.reason;
+}
+
+/// Every machine's verdict, with kernel values in one arithmetic.
+std::vector<Verified> judged_in(Arithmetic arithmetic, const Model& model, const Training& training,
+                                const Formulation& stated, const std::vector<bool>& strange,
+                                const Threads& threads, bool& is_vague) {
+  const KernelSums sums(model, training.rows, arithmetic);
+  std::vector<std::vector<SeenRow>> seen = rows_of_machines(model, training, sums, threads);
+  const std::function<Extended(std::size_t)> diagonal = [&](std::size_t row) {
+    return sums.diagonal(row);
+  };
+  std::vector<Verified> results(model.machines.size());
+  std::vector<char> vague(results.size(), 0);
+  threads.split(results.size(), 1, [&](std::size_t m, std::size_t) {
+    const Machine& machine = model.machines[m];
+    Verified& result = results[m];
+    const Claimed claimed = claims_of(model, machine, training, stated);
+    Examined found = examine(stated, std::move(seen[m]), claimed, diagonal);
+    if (stated.only_weights) found.primal += half_square_of_weights(model, machine);
+    result.primal_only = stated.approximated;
+    result.recomputed = recomputed_from(found, machine.certificate, stated.approximated);
+    std::optional<Objection> wrong;
+    for (const Index vector : machine.support)
+      if (!wrong && strange[vector])
+        wrong = Objection{"support", "a support vector is not the training row it is said to be"};
+    if (!wrong) wrong = Comparison(stated, machine, found).run();
+    vague[m] = vagueness(stated, machine.certificate, found, 0.01L).has_value();
+    if (wrong)
+      conclude(Verdict::is_false, *wrong, result);
+    else if (const auto unclear = vagueness(stated, machine.certificate, found, 1))
+      conclude(Verdict::cannot_tell, *unclear, result);
+    else
+      conclude(Verdict::is_true, {}, result);
+  });
+  is_vague = std::ranges::any_of(vague, [](char each) { return each != 0; });
+  return results;
 }
 
 }  // namespace
 
-std::vector<Verified> verify(const Model& model, const Dataset& data, const Threads& threads) {
+std::string_view to_string(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::is_true:
+      return "true";
+    case Verdict::is_false:
+      return "false";
+    case Verdict::cannot_tell:
+      return "cannot tell";
+  }
+  return "cannot tell";
+}
+
+Judgement judge(const Model& model, const Dataset& data, const Threads& threads) {
   const Formulation stated = formulation_of(model);
   check_identity(model, data);
   const Training training = take_training(model, data, stated, threads);
-  Seen seen = rows_of_machines(model, training, threads);
-  const bool has_vectors = !std::holds_alternative<Precomputed>(model.kernel);
+  const bool has_vectors =
+      !std::holds_alternative<Precomputed>(model.kernel) && !stated.only_weights;
   std::vector<bool> strange(model.support.count(), false);
   for (std::size_t k = 0; has_vectors && k < strange.size(); ++k)
     strange[k] = !same_row(model.support, k, training.rows, model.support_row[k]);
 
-  std::vector<Verified> results(model.machines.size());
-  threads.split(results.size(), 1, [&](std::size_t m, std::size_t) {
-    const Machine& machine = model.machines[m];
-    Verified& result = results[m];
-    Claimed claimed;
-    if (!machine.lambda.empty()) claimed.bias = machine.lambda.data();
-    claimed.width = machine.width;
-    const std::size_t functions = model.functions.size();
-    claimed.function_sum.assign(functions, 0.0);
-    claimed.function_size.assign(functions, 0.0);
-    bool has_strange = false;
-    for (std::size_t k = 0; !stated.only_weights && k < machine.support.size(); ++k) {
-      const Index vector = machine.support[k];
-      claimed.beta[training.point[model.support_row[vector]]] += machine.coefficient[k];
-      has_strange = has_strange || strange[vector];
-      for (std::size_t r = 0; r < functions; ++r) {
-        const double term =
-            machine.coefficient[k] * training.functions[model.support_row[vector] * functions + r];
-        claimed.function_sum[r] += term;
-        claimed.function_size[r] += std::abs(term);
-      }
-    }
-    Examined found = examine(stated, std::move(seen.rows[m]), claimed, seen.largest_kernel);
-    if (stated.only_weights) found.certificate.primal += half_square_of_weights(model, machine);
-    result.primal_only = stated.approximated;
-    result.recomputed = found.certificate;
-    result.recomputed.mercer = machine.certificate.mercer;
-    result.reason = has_strange ? "a support vector is not the training row it is said to be"
-                    : stated.approximated ? objection_to_primal(found, machine.certificate)
-                                          : objection(found, machine.certificate);
-    if (stated.approximated) {
-      result.recomputed = machine.certificate;
-      result.recomputed.primal = found.certificate.primal;
-    }
-    result.holds = result.reason.empty();
-  });
-  return results;
+  Judgement result;
+  result.primal_only = stated.approximated;
+  result.calibrated = !model.calibration.none();
+  for (const Arithmetic arithmetic : {Arithmetic::doubles, Arithmetic::extended}) {
+    bool is_vague = false;
+    result.precision = to_string(arithmetic);
+    result.machines = judged_in(arithmetic, model, training, stated, strange, threads, is_vague);
+    if (!is_vague && std::ranges::all_of(result.machines, &Verified::holds)) break;
+  }
+  result.verdict = Verdict::is_true;
+  for (const Verified& machine : result.machines)
+    if (result.verdict != Verdict::is_false && !machine.holds) result.verdict = machine.verdict;
+  auto wrong = objection_to_statements(model, data, stated, training.visible);
+  if (!wrong) wrong = wrong_mercer(model, training, stated, threads, result.sampled);
+  if (wrong) {
+    result.verdict = Verdict::is_false;
+    result.field = wrong->field;
+    result.reason = wrong->reason;
+  }
+  return result;
+}
+
+std::vector<Verified> verify(const Model& model, const Dataset& data, const Threads& threads) {
+  Judgement judgement = judge(model, data, threads);
+  if (!judgement.field.empty())
+    for (Verified& machine : judgement.machines)
+      if (machine.verdict != Verdict::is_false)
+        conclude(Verdict::is_false, {judgement.field, judgement.reason}, machine);
+  return std::move(judgement.machines);
 }
 
 }  // namespace maxmargin

@@ -139,7 +139,6 @@ class Trainer {
     machine.ended = solution.ended;
     machine.iterations = solution.iterations;
     machine.certificate = certified.certificate;
-    machine.certificate.best_primal = std::min(solution.best_primal, certified.certificate.primal);
     if (machine.ended == Ended::converged && !meets(machine.certificate, options_.stop))
       machine.ended = Ended::stalled;
     part.certify_seconds = certified.seconds;

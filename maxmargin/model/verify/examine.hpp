@@ -1,0 +1,59 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "maxmargin/model/verify/enclosed.hpp"
+#include "maxmargin/model/verify/formulation.hpp"
+#include "maxmargin/model/verify/kernel_sums.hpp"
+
+namespace maxmargin {
+
+/// A training row as one machine sees it.
+struct SeenRow {
+  Index row = 0;
+  Index point = 0;    ///< rows with the same features are the same point
+  KernelSum sum{};    ///< without bias and functions
+  Enclosed offset{};  ///< sum of the functions' coefficients times their values
+  double target = 0;  ///< +1 or -1, or the number to predict
+  double price = 1;   ///< of its loss; greater than 0, infinite for a hard margin
+};
+
+/// What a model says of one machine.
+struct Claimed {
+  struct Coefficient {
+    Enclosed value;
+    int parts = 0;      ///< of which it is the sum
+    Extended size = 0;  ///< of which it is the sum, without their signs
+  };
+  std::map<Index, Coefficient> beta;  ///< of each point that has one
+  const double* bias = nullptr;       ///< null where the machine has none
+  double width = 0;                   ///< as of Machine
+  /// Each function's sum of beta times its value, which has to be 0, its coefficient, and the sum
+  /// of sizes.
+  std::vector<Enclosed> function_sum;
+  std::vector<double> function_coefficient;
+  std::vector<Extended> function_size;
+};
+
+/// Primal, dual and conditions of optimality of one machine. Each is enclosed; `slack` is what the
+/// rounding of a model's own numbers to doubles can have changed since its certificate was made:
+/// sums of several coefficients, those of nu-SVC that are divided by rho, and costs.
+struct Examined {
+  Enclosed primal, dual;
+  Extended kkt_low = 0, kkt_high = 0;
+  Extended equality = 0, bound = 0;  ///< by how much constraints are missed, at least
+  Extended primal_slack = 0, dual_slack = 0, kkt_slack = 0, constraint_slack = 0;
+  /// What float kernel values may have changed: of consequence where objectives are no bounds.
+  Extended primal_float = 0, dual_float = 0;
+  bool foreign = false;  ///< a coefficient stands on a point that the machine does not see
+};
+
+/// From the definitions alone. `diagonal(row)` bounds K(row, row). The dual is that of the best
+/// dual variables that the coefficients leave room for, moved into their bounds and onto the
+/// equality constraints, what that changes included.
+Examined examine(const Formulation& formulation, std::vector<SeenRow> rows, const Claimed& claimed,
+                 const std::function<Extended(std::size_t)>& diagonal);
+
+}  // namespace maxmargin

@@ -1,0 +1,134 @@
+#include "maxmargin/model/verify/statements.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "maxmargin/base/buffer.hpp"
+
+namespace maxmargin {
+namespace {
+
+using Found = std::optional<Objection>;
+
+std::optional<std::string> option(const Model& model, std::string_view name) {
+  for (const auto& [each, value] : model.options)
+    if (each == name) return value;
+  return std::nullopt;
+}
+
+bool is_same_number(const std::string& text, double value) {
+  double number = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return fault == std::errc{} && end == text.data() + text.size() && number == value;
+}
+
+/// The kernel's name and parameters as text are those that predictions are made with.
+Found wrong_kernel_text(const Model& model) {
+  Found found;
+  const auto differs = [&](std::string_view name, const std::string& text) {
+    found = {"option " + std::string(name),
+             "the options say " + std::string(name) + " " + text + ", the kernel has another"};
+  };
+  std::visit(
+      [&](const auto& kernel) {
+        if (const auto text = option(model, "kernel"); text && *text != kernel.name)
+          differs("kernel", *text);
+        for_each_field(kernel, [&](const auto& declared, const auto& value) {
+          using Value = std::remove_cvref_t<decltype(value)>;
+          const auto text = option(model, declared.name);
+          if (!text || found) return;
+          if constexpr (std::is_same_v<Value, bool>) {
+            if (*text != (value ? "true" : "false")) differs(declared.name, *text);
+          } else if constexpr (std::is_arithmetic_v<Value>) {
+            if (!is_same_number(*text, static_cast<double>(value))) differs(declared.name, *text);
+          } else {
+            if (*text != to_string(value)) differs(declared.name, *text);
+          }
+        });
+      },
+      model.kernel);
+  return found;
+}
+
+Found wrong_kind(const Model& model, const Formulation& stated) {
+  using Kind = Formulation::Kind;
+  const Outcome outcome = stated.kind == Kind::svc || stated.kind == Kind::nu_svc ? Outcome::classes
+                          : stated.kind == Kind::one_class                        ? Outcome::novelty
+                                                                                  : Outcome::number;
+  if (model.outcome != outcome) return Objection{"outcome", "the task predicts something else"};
+  if (outcome != Outcome::classes) return {};
+  const auto scheme = option(model, "multiclass");
+  const char* typed = model.multiclass == Multiclass::one_vs_one ? "ovo" : "ovr";
+  if (scheme && *scheme != typed)
+    return Objection{"multiclass", "the options say " + *scheme + ", the model says " + typed};
+  return {};
+}
+
+/// Classes are those of the data, and every machine of the scheme is there.
+Found wrong_classes(const Model& model, const Dataset& data) {
+  if (model.outcome != Outcome::classes) return {};
+  const Classes classes = classes_of(data);
+  if (model.classes != classes.names)
+    return Objection{"classes", "the classes are not those of the data"};
+  if (model.numeric_classes != data.words.empty())
+    return Objection{"numeric_classes", "whether labels are numbers is not as in the data"};
+  std::vector<bool> seen(classes.names.size(), false);
+  for (std::size_t i = 0; i < data.rows(); ++i)
+    if (data.weight.empty() || data.weight[i] > 0) seen[classes.of_row[i]] = true;
+  const int count = static_cast<int>(seen.size());
+  std::set<std::pair<int, int>> expected, present;
+  for (int low = 0; low < count; ++low) {
+    if (!seen[static_cast<std::size_t>(low)]) continue;
+    if (model.multiclass == Multiclass::one_vs_rest && count > 2)
+      expected.emplace(Machine::nobody, low);
+    else
+      for (int high = low + 1; high < count; ++high)
+        if (seen[static_cast<std::size_t>(high)]) expected.emplace(low, high);
+  }
+  for (const Machine& machine : model.machines)
+    present.insert(std::minmax(machine.positive, machine.negative));
+  if (present == expected) return {};
+  return Objection{"machines", "of " + std::to_string(expected.size()) +
+                                   " machines that the classes need, " +
+                                   std::to_string(present.size()) + " are there"};
+}
+
+Found wrong_scaling(const Model& model, const Rows& visible) {
+  if (model.scaling.factor.empty()) return {};
+  const Scaling learned = learn_scaling(visible, model.scaling.kind, available_memory_bytes() / 2);
+  for (std::size_t j = 0; j < learned.factor.size(); ++j)
+    if (j >= model.scaling.factor.size() || learned.factor[j] != model.scaling.factor[j] ||
+        learned.offset[j] != model.scaling.offset[j])
+      return Objection{"scaling", "feature " + std::to_string(j + 1) +
+                                      " is scaled otherwise than the data asks for"};
+  return {};
+}
+
+Found wrong_rest(const Model& model, const Dataset& data, const Formulation& stated) {
+  if (!model.feature_names.empty() && !data.feature_names.empty() &&
+      model.feature_names != data.feature_names)
+    return Objection{"feature_names", "the features are called otherwise in the data"};
+  for (const Machine& machine : model.machines) {
+    if (!stated.is_nu() && machine.width != 0)
+      return Objection{"width", "only machines with nu have one"};
+    if (stated.bias == Formulation::Bias::none && machine.bias() != 0)
+      return Objection{"lambda", "there is a bias where none was asked for"};
+    if (stated.bias != Formulation::Bias::none && machine.lambda.empty())
+      return Objection{"lambda", "there is no bias where one was asked for"};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<Objection> objection_to_statements(const Model& model, const Dataset& data,
+                                                 const Formulation& stated, const Rows& visible) {
+  if (auto found = wrong_kind(model, stated)) return found;
+  if (auto found = wrong_kernel_text(model)) return found;
+  if (auto found = wrong_classes(model, data)) return found;
+  if (auto found = wrong_scaling(model, visible)) return found;
+  return wrong_rest(model, data, stated);
+}
+
+}  // namespace maxmargin
