@@ -83,8 +83,7 @@ Certified certify_near(const Known* known, const DualQp& qp, Solution solution, 
   certificate.gap = rounded_up(std::max(0.0, enclosure.primal - enclosure.dual));
   certificate.relative_gap = relative_gap(enclosure.primal, enclosure.dual);
   certificate.kkt = std::isnan(evaluation.kkt) ? infinity : evaluation.kkt;
-  certificate.rounding =
-      mercer ? largest_error(qp, now.error) : expected_rounding(qp, solution.a);
+  certificate.rounding = mercer ? largest_error(qp, now.error) : expected_rounding(qp, solution.a);
   certificate.mercer = mercer;
   for (std::size_t r = 0; r < qp.A.size(); ++r) {
     double sum = -qp.d[r];

@@ -89,8 +89,8 @@ class Quadratic {
   /// The error that a value of a row is expected to have, relative to the largest diagonal value.
   virtual double deviation() const { return 5e-8; }
 
-  /// What a value that multiply() works with may be wrong by, proved: |computed - K_ij| <= this times
-  /// sqrt(K_ii K_jj), K being that of the stored numbers, and positive semi-definite.
+  /// What a value that multiply() works with may be wrong by, proved: |computed - K_ij| <= this
+  /// times sqrt(K_ii K_jj), K being that of the stored numbers, and positive semi-definite.
   virtual double value_error(Precision precision) const = 0;
 
   /// y = K x. Costs only the rows of the points where x is not zero.
