@@ -61,7 +61,7 @@ TEST_F(CliSolver, ClassicalSolversReachTheSameOptimum) {
            {"decomposition", "--selection", "multiplier", "--no-balanced", "--sticky", "2"},
            {"chunking", "--chunk", "20", "--inner", "interior-point"},
            {"newton"},
-           {"gradient-descent", "--space", "coefficient"}}) {
+           {"gradient-descent", "--space", "function"}}) {
     std::vector<std::string> all = {"--solver"};
     all.insert(all.end(), options.begin(), options.end());
     const json object = train(all);
@@ -86,6 +86,8 @@ TEST_F(CliSolver, ClassicalSolversRefuseInOneLineWithTheWayOut) {
   expect_refused({"--solver", "chunking", "--inner", "nobody"}, "there is no solver 'nobody'");
   expect_refused({"--solver", "newton", "--hard-margin"}, "no loss to differentiate");
   expect_refused({"--solver", "gradient-descent", "--gap", "1e-9"}, "ask for no less than 1e-4");
+  expect_refused({"--solver", "gradient-descent", "--space", "coefficient"},
+                 "has no derivative there");
   expect_refused({"--solver", "gradient-descent", "--regulariser", "l1"}, "give --max-iterations");
   expect_refused({"--solver", "stochastic"}, "penalise it (--bias)");
 }
