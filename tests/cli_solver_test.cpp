@@ -51,6 +51,47 @@ TEST_F(CliSolver, OptionsThatHaveNoEffectAreRefused) {
   expect_refused({"--solver", "sor", "--bias", "none", "--relaxation", "2"}, "less than 2");
 }
 
+TEST_F(CliSolver, ClassicalSolversReachTheSameOptimum) {
+  write("d", two_classes(150, 0.1));
+  const double optimum = train({"--solver", "smo"})["dual"];
+  for (const std::vector<std::string>& options : std::vector<std::vector<std::string>>{
+           {"platt", "--zeta", "1.5", "--order", "decreasing"},
+           {"platt", "--zeta", "adaptive", "--thresholds", "one", "--cache", "element"},
+           {"decomposition", "--selection", "kkt-gap", "--working-set", "10", "--inner", "smo"},
+           {"decomposition", "--selection", "multiplier", "--no-balanced", "--sticky", "2"},
+           {"chunking", "--chunk", "20", "--inner", "interior-point"},
+           {"newton"},
+           {"gradient-descent", "--space", "function"}}) {
+    std::vector<std::string> all = {"--solver"};
+    all.insert(all.end(), options.begin(), options.end());
+    const json object = train(all);
+    EXPECT_EQ(object["solver"], options[0]);
+    EXPECT_EQ(object["ended"], "converged");
+    EXPECT_NEAR(object["dual"].get<double>(), optimum, 2e-3 * optimum);
+    if (options[0] != "platt") continue;
+    EXPECT_GT(object["cache"]["hit_rate"].get<double>(), 0);
+    EXPECT_LE(object["cache"]["hit_rate"].get<double>(), 1);
+  }
+}
+
+TEST_F(CliSolver, ClassicalSolversRefuseInOneLineWithTheWayOut) {
+  write("d", two_classes(20, 0.1));
+  expect_refused({"--solver", "platt", "--zeta", "2"}, "greater than 0 and less than 2");
+  expect_refused({"--solver", "platt", "--zeta", "0"}, "greater than 0 and less than 2");
+  expect_refused({"--solver", "platt", "--zeta", "fast"}, "or adaptive");
+  expect_refused({"--solver", "platt", "--order", "decrease"}, "did you mean 'decreasing'");
+  expect_refused({"--solver", "platt", "--bias", "none"}, "leave --bias out");
+  expect_refused({"--solver", "decomposition", "--working-set", "1"}, "take sets of at least 2");
+  expect_refused({"--solver", "decomposition", "--inner", "sor"}, "choose another --inner");
+  expect_refused({"--solver", "chunking", "--inner", "nobody"}, "there is no solver 'nobody'");
+  expect_refused({"--solver", "newton", "--hard-margin"}, "no loss to differentiate");
+  expect_refused({"--solver", "gradient-descent", "--gap", "1e-9"}, "ask for no less than 1e-4");
+  expect_refused({"--solver", "gradient-descent", "--space", "coefficient"},
+                 "has no derivative there");
+  expect_refused({"--solver", "gradient-descent", "--regulariser", "l1"}, "give --max-iterations");
+  expect_refused({"--solver", "stochastic"}, "penalise it (--bias)");
+}
+
 TEST_F(CliSolver, ThreeKindsOfBias) {
   write("d", two_classes(150, 0.1));
   const double free = train({"--bias", "unpenalised"})["dual"];

@@ -287,8 +287,11 @@ std::optional<std::string> refuses(const DualQp& qp, const GradientDescent& opti
              "--time-limit";
     return std::nullopt;
   }
-  if (std::ranges::any_of(qp.block, is_corner) &&
-      std::min(options.stop.kkt, options.stop.relative_gap) < least_rough_gap)
+  const bool corners = std::ranges::any_of(qp.block, is_corner);
+  if (corners && options.space == GradientSpace::coefficient)
+    return "a loss with corners has no derivative there, and smooth ones close to it take too many "
+           "steps in coefficient space: take --space function, or a loss without corners";
+  if (corners && std::min(options.stop.kkt, options.stop.relative_gap) < least_rough_gap)
     return "a loss with corners has no derivative there, and smooth ones close to it make it slow: "
            "ask for no less than 1e-4 (--tolerance, --gap), or take a loss without corners";
   return std::nullopt;

@@ -58,7 +58,7 @@ TEST(GradientDescent, SmoothLossesToManyDigitsInBothSpaces) {
         options.space = space;
         options.stop.kkt = 1e-5;
         options.stop.relative_gap = 1e-6;
-        const Certified found = solve(machine(cost, 40, rows), options, Threads(1));
+        const Certified found = solve(machine(cost, 24, rows), options, Threads(1));
         EXPECT_EQ(found.solution.ended, Ended::converged);
         EXPECT_LE(found.certificate.relative_gap, 1e-6);
         EXPECT_LE(found.certificate.kkt, 1e-5);
@@ -158,7 +158,7 @@ TEST(GradientDescent, OtherRegularisersNeedALimitAndLowerTheirObjective) {
 TEST(Stochastic, DrawsRowsUntilTheGapIsSmall) {
   for (const Cost cost : {Cost::hinge, Cost::tube, Cost::squared_hinge, Cost::logistic}) {
     SCOPED_TRACE(static_cast<int>(cost));
-    const DualQp qp = machine(cost, 60, 0);
+    const DualQp qp = machine(cost, 30, 0);
     Stochastic options;
     options.batch = 8;
     options.stop.kkt = 10;
@@ -176,6 +176,10 @@ TEST(Stochastic, DrawsRowsUntilTheGapIsSmall) {
 
 TEST(GradientDescent, RefusesWhatItCannotDoAndSaysTheWayOut) {
   const DualQp hinge = machine(Cost::hinge, 10, 1);
+  GradientDescent coefficient;
+  coefficient.space = GradientSpace::coefficient;
+  EXPECT_NE(refuses(hinge, coefficient)->find("take --space function"), std::string::npos);
+  EXPECT_FALSE(refuses(machine(Cost::logistic, 10, 1), coefficient).has_value());
   GradientDescent tight;
   tight.stop.relative_gap = 1e-6;
   EXPECT_NE(refuses(hinge, tight)->find("ask for no less than 1e-4"), std::string::npos);

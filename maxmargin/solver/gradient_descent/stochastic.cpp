@@ -102,7 +102,7 @@ class Epochs {
       marked_epoch_ = made_;
     }
     if (!ended_ &&
-        (made_ > 5 * marked_epoch_ + patience || gap_ < 0.01 * options_.stop.relative_gap))
+        (made_ > 5 * marked_epoch_ + patience || gap_ < 0.1 * options_.stop.relative_gap))
       ended_ = Ended::stalled;
   }
   void forget() {
