@@ -43,7 +43,8 @@ int main(int argc, char** argv) try {
   training.C = std::atof(argv[4]);
   training.stop.relative_gap = std::atof(argv[5]);
   if (limit) training.stop.seconds = std::atof(limit.mapped().c_str());
-  if (slack) training.slack = value_named<Slack>(slack.mapped()).value();
+  for (const Slack each : all_slacks)
+    if (slack && slack.mapped() == to_string(each)) training.slack = each;
   training.solver = structured_solver_named(argv[6]);
   if (std::holds_alternative<BlockPlanes>(training.solver)) training.solver = blocks;
   const TrainedStructured trained = train_structured(*task, settings, *data, training, threads);

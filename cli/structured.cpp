@@ -33,11 +33,14 @@ struct StructuredArguments {
   bool json = false, quiet = false;
 };
 
-template <class E>
-E named_choice(std::string_view option, const std::string& text) {
-  if (const auto value = value_named<E>(text)) return *value;
+/// The one of a list whose name this is.
+template <class List>
+auto named_choice(std::string_view option, const std::string& text, const List& list) {
   std::vector<std::string> names;
-  for (const auto& [value, name] : Named<E>::values) names.emplace_back(name);
+  for (const auto each : list) {
+    names.emplace_back(to_string(each));
+    if (names.back() == text) return each;
+  }
   throw Error(Fault::usage, fmt::format("--{}: unknown choice '{}'", option, text),
               suggestion(text, names));
 }
@@ -100,8 +103,8 @@ StructuredTraining training_of(const StructuredArguments& arguments) {
   StructuredTraining training;
   training.C = arguments.costs.back();
   training.path.assign(arguments.costs.begin(), arguments.costs.end() - 1);
-  training.rescaling = named_choice<Rescaling>("rescaling", arguments.rescaling);
-  training.slack = named_choice<Slack>("slack", arguments.slack);
+  training.rescaling = named_choice("rescaling", arguments.rescaling, all_rescalings);
+  training.slack = named_choice("slack", arguments.slack, all_slacks);
   training.solver = structured_solver_named(arguments.solver);
   training.stop = arguments.stop;
   training.seed = arguments.seed;

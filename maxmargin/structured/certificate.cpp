@@ -112,8 +112,9 @@ Term term_of(const Structured& problem, std::size_t i, const std::vector<Plane>&
   return term;
 }
 
-CertifiedStructures certify_at(const Structured& problem, const Planes& planes, const Weights& w,
-                               const Weights* own, const Threads& threads) {
+CertifiedStructures certify_at(const Structured& problem, const Planes& planes,
+                               const StructuredWeights& w, const StructuredWeights* own,
+                               const Threads& threads) {
   const std::size_t n = problem.oracle.examples();
   std::vector<std::size_t> all(n);
   std::iota(all.begin(), all.end(), std::size_t{0});
@@ -160,12 +161,12 @@ CertifiedStructures certify_at(const Structured& problem, const Planes& planes, 
 
 CertifiedStructures certify(const Structured& problem, const Planes& planes,
                             const Threads& threads) {
-  return certify_at(problem, planes, Weights(problem, planes), nullptr, threads);
+  return certify_at(problem, planes, StructuredWeights(problem, planes), nullptr, threads);
 }
 
-CertifiedStructures certify(const Structured& problem, const Planes& planes, const Weights& w,
-                            const Threads& threads) {
-  const Weights own(problem, planes);
+CertifiedStructures certify(const Structured& problem, const Planes& planes,
+                            const StructuredWeights& w, const Threads& threads) {
+  const StructuredWeights own(problem, planes);
   return certify_at(problem, planes, w, &own, threads);
 }
 

@@ -39,8 +39,8 @@ CertifiedStructures certify(const Structured& problem, const Planes& planes,
 
 /// The same with another w for the primal, given by its coefficients: what a solver has that keeps
 /// the best one it met.
-CertifiedStructures certify(const Structured& problem, const Planes& planes, const Weights& w,
-                            const Threads& threads);
+CertifiedStructures certify(const Structured& problem, const Planes& planes,
+                            const StructuredWeights& w, const Threads& threads);
 
 /// P at some w; the oracle is asked once for each example.
 double structured_primal(const Structured& problem, std::span<const double> scores,

@@ -183,8 +183,8 @@ StructuredModel take_model(const Json& header, Sections& sections, const std::st
   for (const auto& [key, value] : settings.items()) model.settings[key] = Taken(value, name).text();
   model.C = taken["cost"].number();
   if (!(model.C > 0) || !std::isfinite(model.C)) throw_damaged(name, "its cost is not positive");
-  model.rescaling = value_of(taken["rescaling"], std::array{Rescaling::margin, Rescaling::slack});
-  model.slack = value_of(taken["slack"], std::array{Slack::linear, Slack::squared, Slack::none});
+  model.rescaling = value_of(taken["rescaling"], all_rescalings);
+  model.slack = value_of(taken["slack"], all_slacks);
   model.seed = taken["seed"].count();
   model.w_is_of_planes = taken["w_is_of_planes"].yes();
   model.certificate = take_certificate(taken["certificate"]);

@@ -1,8 +1,18 @@
 #include "maxmargin/structured/structured.hpp"
 
+#include <cmath>
+
 #include "maxmargin/base/error.hpp"
 
 namespace maxmargin {
+
+std::string_view to_string(Rescaling rescaling) {
+  return rescaling == Rescaling::slack ? "slack" : "margin";
+}
+
+std::string_view to_string(Slack slack) {
+  return slack == Slack::linear ? "linear" : slack == Slack::squared ? "squared" : "none";
+}
 
 void check(const Structured& problem) {
   if (problem.oracle.examples() == 0)
@@ -14,7 +24,8 @@ void check(const Structured& problem) {
                 "use --rescaling margin");
 }
 
-Weights::Weights(const Structured& problem, const Planes& planes) : Weights(problem.oracle) {
+StructuredWeights::StructuredWeights(const Structured& problem, const Planes& planes)
+    : StructuredWeights(problem.oracle) {
   JointFeatures psi;
   for (std::size_t i = 0; i < planes.size(); ++i)
     for (const Plane& plane : planes[i]) {
@@ -25,7 +36,7 @@ Weights::Weights(const Structured& problem, const Planes& planes) : Weights(prob
     }
 }
 
-double Weights::squared_norm() const {
+double StructuredWeights::squared_norm() const {
   const std::span<const double> seen = scores();
   double sum = 0;
   for (std::size_t j = 0; j < coefficients_.size(); ++j) sum += coefficients_[j] * seen[j];

@@ -2,30 +2,21 @@
 
 #include <array>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "maxmargin/base/named.hpp"
 #include "maxmargin/loss/block.hpp"
 #include "maxmargin/structured/oracle.hpp"
 
 namespace maxmargin {
 
 enum class Rescaling { margin, slack };
-template <>
-struct Named<Rescaling> {
-  static constexpr std::array values{std::pair{Rescaling::margin, std::string_view("margin")},
-                                     std::pair{Rescaling::slack, std::string_view("slack")}};
-};
-
 /// What a violated margin costs: its size, its square, or it must not be.
 enum class Slack { linear, squared, none };
-template <>
-struct Named<Slack> {
-  static constexpr std::array values{std::pair{Slack::linear, std::string_view("linear")},
-                                     std::pair{Slack::squared, std::string_view("squared")},
-                                     std::pair{Slack::none, std::string_view("none")}};
-};
+
+inline constexpr std::array all_rescalings{Rescaling::margin, Rescaling::slack};
+inline constexpr std::array all_slacks{Slack::linear, Slack::squared, Slack::none};
+std::string_view to_string(Rescaling rescaling);
+std::string_view to_string(Slack slack);
 
 /// The problem of a structural machine, with m_i = max over y of s_i(y):
 ///
@@ -92,14 +83,14 @@ struct Plane {
 using Planes = std::vector<std::vector<Plane>>;
 
 /// w, or with a metric its coefficients c and what oracles see, M c.
-class Weights {
+class StructuredWeights {
  public:
-  explicit Weights(const Oracle& oracle)
+  explicit StructuredWeights(const Oracle& oracle)
       : metric_(oracle.metric()),
         coefficients_(oracle.dimensions(), 0.0),
         scores_(metric_ == nullptr ? 0 : oracle.dimensions(), 0.0) {}
   /// w = sum a psi, summed in the order of examples and planes.
-  Weights(const Structured& problem, const Planes& planes);
+  StructuredWeights(const Structured& problem, const Planes& planes);
 
   std::span<const double> scores() const { return metric_ == nullptr ? coefficients_ : scores_; }
   const std::vector<double>& coefficients() const { return coefficients_; }

@@ -136,7 +136,7 @@ TEST(StructuredSolvers, GiveTheSameBitsForAnyNumberOfThreads) {
   const Structured problem{oracle, 30};
   Stop stop;
   stop.relative_gap = 1e-6;
-  stop.iterations = 10;
+  stop.iterations = 3;
   for_each_component<StructuredSolver>([&](const auto& solver) {
     const Threads one(1), three(3);
     const SolvedStructured a = solve(problem, solver, stop, {one});

@@ -95,7 +95,7 @@ TrainedStructured train_structured(const StructuredTask& task, const Settings& s
       last = since.seconds();
       StructuredModel so_far = model;
       so_far.planes = planes;
-      so_far.w = Weights(problem, planes).coefficients();
+      so_far.w = StructuredWeights(problem, planes).coefficients();
       so_far.ended = Ended::cancelled;
       training.checkpoint(so_far);
     };
@@ -135,8 +135,8 @@ VerifiedStructured verify_structured(const StructuredModel& model, const Structu
   const Structured problem{data.witness(), model.C, model.rescaling, model.slack};
   check(problem);
   VerifiedStructured verified;
-  const Weights own(problem, model.planes);
-  Weights stored(problem.oracle);
+  const StructuredWeights own(problem, model.planes);
+  StructuredWeights stored(problem.oracle);
   JointFeatures w;
   for (std::size_t j = 0; j < model.w.size(); ++j)
     if (model.w[j] != 0) w.add(j, model.w[j]);

@@ -121,7 +121,7 @@ class OneSlackRun {
   /// Takes a plane in; one with beta is the first.
   void add(JointPlane plane) {
     const std::size_t k = planes_.size() + 1;
-    Weights of_new(problem_.oracle);
+    StructuredWeights of_new(problem_.oracle);
     const JointFeatures psi = vector_of(plane);
     of_new.add(psi, 1);
     if (plane.beta > 0) w_.add(psi, plane.beta);
@@ -194,7 +194,7 @@ class OneSlackRun {
   const OneSlack& options_;
   const StructuredRun& run_;
   Rounds rounds_;
-  Weights w_;
+  StructuredWeights w_;
   std::vector<JointPlane> planes_;
   SubProblem sub_;
 };

@@ -13,7 +13,7 @@ void refuse_answer(const Structured& problem, std::size_t i, const std::string& 
   throw Error(Fault::data, problem.oracle.example_name(i) + ": " + what, mend);
 }
 
-ExactPass look_at_all(const Structured& problem, const Planes& planes, const Weights& w,
+ExactPass look_at_all(const Structured& problem, const Planes& planes, const StructuredWeights& w,
                       const Threads& threads) {
   const std::size_t n = planes.size();
   std::vector<std::size_t> all(n);

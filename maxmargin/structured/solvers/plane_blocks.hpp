@@ -17,7 +17,7 @@ struct ExactPass {
 
 /// The most violated structures at w, and what the planes' alpha makes of the gap. Where w is not
 /// sum a psi, only the primal counts.
-ExactPass look_at_all(const Structured& problem, const Planes& planes, const Weights& w,
+ExactPass look_at_all(const Structured& problem, const Planes& planes, const StructuredWeights& w,
                       const Threads& threads);
 
 /// The planes of every example, w = sum a psi, and the steps that improve them. Inner products of
@@ -42,7 +42,7 @@ class PlaneBlocks {
   /// Drops planes that had no alpha at so many visits in a row.
   void drop_idle(std::size_t visits);
 
-  const Weights& w() const { return w_; }
+  const StructuredWeights& w() const { return w_; }
   const Planes& planes() const { return planes_; }
   Planes take() { return std::move(planes_); }
   std::uint64_t count() const;
@@ -53,7 +53,7 @@ class PlaneBlocks {
   const Structured& problem_;
   Planes planes_;
   std::vector<std::vector<double>> G_;  ///< of each example
-  Weights w_;
+  StructuredWeights w_;
   JointFeatures psi_, other_;  ///< room for features
   std::vector<StructureView> views_;
   std::vector<double> margins_;

@@ -32,7 +32,7 @@ bool Rounds::next(const ExactPass& pass, const PlaneBlocks& blocks) {
   return on;
 }
 
-bool Rounds::next(const ExactPass& pass, const Weights& w, std::uint64_t planes) {
+bool Rounds::next(const ExactPass& pass, const StructuredWeights& w, std::uint64_t planes) {
   ++solution_.iterations;
   called(pass.terms.size());
   last_primal_ = pass.primal;
@@ -71,7 +71,7 @@ void Rounds::progress(double gained, bool added) {
 
 StructuredSolution Rounds::finish(PlaneBlocks& blocks) { return finish(blocks.take(), blocks.w()); }
 
-StructuredSolution Rounds::finish(Planes planes, const Weights& last) {
+StructuredSolution Rounds::finish(Planes planes, const StructuredWeights& last) {
   for (auto& each : planes)
     std::erase_if(each, [](const Plane& plane) { return plane.alpha == 0; });
   solution_.planes = std::move(planes);

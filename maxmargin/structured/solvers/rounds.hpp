@@ -15,7 +15,7 @@ class Rounds {
 
   void called(std::size_t oracles) { solution_.oracle_calls += oracles; }
   /// Takes note of an exact pass at `w`; whether to go on.
-  bool next(const ExactPass& pass, const Weights& w, std::uint64_t planes);
+  bool next(const ExactPass& pass, const StructuredWeights& w, std::uint64_t planes);
   bool next(const ExactPass& pass, const PlaneBlocks& blocks);
   /// Takes note of a round's gain: rounds without gain or new planes end the run.
   void progress(double gained, bool added);
@@ -23,7 +23,7 @@ class Rounds {
   bool running();
 
   StructuredSolution finish(PlaneBlocks& blocks);
-  StructuredSolution finish(Planes planes, const Weights& last);
+  StructuredSolution finish(Planes planes, const StructuredWeights& last);
 
  private:
   const Structured& problem_;

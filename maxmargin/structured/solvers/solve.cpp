@@ -27,13 +27,13 @@ SolvedStructured solve(const Structured& problem, const StructuredSolver& solver
                 "resume with the data that the model was trained on");
   StructuredSolution solution =
       std::visit([&](const auto& chosen) { return run(problem, chosen, stop, how); }, solver);
-  Weights w(problem, solution.planes);
+  StructuredWeights w(problem, solution.planes);
   CertifiedStructures own = certify(problem, solution.planes, how.threads);
   if (!solution.w.empty()) {
     JointFeatures best;
     for (std::size_t j = 0; j < solution.w.size(); ++j)
       if (solution.w[j] != 0) best.add(j, solution.w[j]);
-    Weights other(problem.oracle);
+    StructuredWeights other(problem.oracle);
     other.add(best, 1);
     CertifiedStructures better = certify(problem, solution.planes, other, how.threads);
     if (better.certificate.gap < own.certificate.gap) {

@@ -92,7 +92,7 @@ StructuredSolution run(const Structured&, const OneSlack&, const Stop&, const St
 struct SolvedStructured {
   StructuredSolution solution;
   StructuredCertificate certificate;
-  Weights w;
+  StructuredWeights w;
 };
 
 /// run + certify: no solver grades itself. What misses the gap asked for is not `converged`.
