@@ -10,6 +10,7 @@
 #include <optional>
 #include <thread>
 
+#include "maxmargin/data/renumbering.hpp"
 #include "maxmargin/libsvm/folds.hpp"
 #include "maxmargin/libsvm/predict.hpp"
 #include "maxmargin/libsvm/report.hpp"
@@ -142,6 +143,7 @@ class Trainer {
     std::vector<Retrained> machines = machines_of_folds(parts, from);
     for (std::size_t fold = 0; fold < parts.count(); ++fold) {
       const std::vector<Index> rest = parts.rest(fold);
+      if (rest.empty()) continue;  // a model of no rows says 0
       predict(
           machines.empty() ? train_from(from, rest) : fitted(std::move(machines[fold]), rest, 0),
           parts.held_out(fold), of_row);
@@ -531,15 +533,28 @@ void warn_of_weights(const Dataset& data, const LibsvmParameters& parameters,
       run.warn(fmt::format("WARNING: class label {} specified in weight is not found\n", label));
 }
 
+/// Closes the gaps between features, which a precomputed kernel does not have.
+Renumbering close_gaps(Dataset& data, const LibsvmParameters& parameters) {
+  if (parameters.precomputed()) return {};
+  const Renumbering numbers(data.x);
+  if (!numbers.none()) data.x = numbers.applied(data.x);
+  return numbers;
+}
+
 }  // namespace
 
 LibsvmModel libsvm_train(Dataset data, const LibsvmParameters& parameters, const LibsvmRun& run) {
   warn_of_weights(data, parameters, run);
   const std::vector<Index> rows = all_rows(data.rows());
+  const std::size_t columns = data.x.columns();
+  const Renumbering numbers = close_gaps(data, parameters);
   Trainer trainer(std::move(data), parameters, run);
   if (trainer.needs_folds()) trainer.expect_folds(probability_folds);
   LibsvmModel model = trainer.train_on(rows);
   trainer.set_serial(model);
+  if (!numbers.none() && model.training)
+    model.training =
+        std::make_shared<const Features>(numbers.undone(model.training->view(), columns));
   return model;
 }
 
@@ -555,6 +570,7 @@ std::vector<double> libsvm_cross_validation(Dataset data, const LibsvmParameters
           "WARNING: # folds > # data. Will use # folds = # data instead (i.e., leave-one-out "
           "cross validation)\n");
   }
+  close_gaps(data, parameters);
   Trainer trainer(std::move(data), parameters, run);
   trainer.forget_noise();
   trainer.expect_folds(trainer.needs_folds() ? std::max(count, probability_folds) : count);

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 
+#include "maxmargin/data/renumbering.hpp"
 #include "maxmargin/kernel/engine/engine.hpp"
 #include "maxmargin/model/mixture.hpp"
 #include "maxmargin/model/verify/tile_product.hpp"
@@ -120,6 +121,8 @@ Features fitted(const Rows& rows, std::size_t known) {
 }  // namespace
 
 struct Predictor::Packed {
+  Renumbering numbers;            ///< of features, where there are large gaps between them
+  std::unique_ptr<Model> closed;  ///< the model without these gaps
   std::unique_ptr<ParametricFunctions> functions;  ///< if there are any
   std::unique_ptr<Weights> weights;                ///< if the decision functions are linear; else:
   std::unique_ptr<Mixture> mixture;
@@ -169,8 +172,20 @@ struct Predictor::Packed {
   }
 };
 
-Predictor::Predictor(const Model& model) : model_(model), packed_(std::make_unique<Packed>()) {
-  check_kernel(model.kernel);
+Predictor::Predictor(const Model& given) : model_(given), packed_(std::make_unique<Packed>()) {
+  check_kernel(given.kernel);
+  if (form_of(given.kernel) && given.scaling.factor.empty() && given.functions.empty())
+    packed_->numbers = Renumbering(given.support);
+  if (!packed_->numbers.none()) {
+    packed_->closed = std::make_unique<Model>();
+    packed_->closed->outcome = given.outcome;
+    packed_->closed->kernel = given.kernel;
+    packed_->closed->machines = given.machines;
+    packed_->closed->support_row = given.support_row;
+    packed_->closed->support = packed_->numbers.applied(given.support);
+    packed_->closed->features = packed_->numbers.size();
+  }
+  const Model& model = packed_->closed ? *packed_->closed : given;
   if (!model.functions.empty())
     packed_->functions =
         std::make_unique<ParametricFunctions>(model.functions, model.feature_names, model.features);
@@ -261,17 +276,23 @@ bool Predictor::takes_as_it_is(const Rows& rows) const {
 
 std::vector<double> Predictor::values_of(Rows rows, std::span<const double> functions,
                                          const Threads& threads, Precision precision) const {
-  if (rows.sparse()) rows.columns = std::max(rows.columns, model_.features);
+  check_values(model_.kernel, rows);
+  Features closed;
+  if (packed_->closed) {
+    closed = packed_->numbers.applied(rows);
+    rows = closed;
+  }
+  const std::size_t known = packed_->closed ? packed_->closed->features : model_.features;
+  if (rows.sparse()) rows.columns = std::max(rows.columns, known);
   // A feature that no support vector has counts like any other, as long as the kernel is one of
   // features and no scaling has to be known for it.
   const bool takes_more = rows.sparse() && model_.scaling.factor.empty() &&
                           !std::holds_alternative<Precomputed>(model_.kernel);
-  if (rows.columns != model_.features && !(takes_more && rows.columns > model_.features))
+  if (rows.columns != known && !(takes_more && rows.columns > known))
     throw Error(Fault::usage,
                 "the rows have " + std::to_string(rows.columns) + " features, the model " +
-                    std::to_string(model_.features),
+                    std::to_string(known),
                 "pass them through prepared() first");
-  check_values(model_.kernel, rows);
   const std::size_t machines = model_.machines.size();
   std::vector<double> values(rows.count * machines);
   threads.split(rows.count, tile_rows, [&](std::size_t begin, std::size_t end) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "maxmargin/data/renumbering.hpp"
 #include "maxmargin/train/problems.hpp"
 #include "maxmargin/train/train.hpp"
 
@@ -25,6 +26,9 @@ Prepared prepare(Dataset data, const TrainOptions& options, const Threads& threa
 /// Trains `problems`, which are those of `prepared` or what is left of them without some rows.
 Trained train(const Prepared& prepared, const Subproblems& problems, const TrainOptions& options,
               const Threads& threads, const Observer& observer);
+
+/// The gaps between features that can be closed: nobody but the kernel sees their numbers.
+Renumbering gaps_of(const Dataset& data, const TrainOptions& options);
 
 /// What a model remembers of how it was trained.
 std::vector<std::pair<std::string, std::string>> options_of(const TrainOptions& options);

@@ -324,8 +324,10 @@ void add_probabilities(const Prepared& prepared, const TrainOptions& options,
 
 }  // namespace
 
-Trained train(Dataset data, const TrainOptions& options, const Threads& threads,
-              const Observer& observer) {
+namespace {
+
+Trained train_as_numbered(Dataset data, const TrainOptions& options, const Threads& threads,
+                          const Observer& observer) {
   const Prepared prepared = prepare(std::move(data), options, threads, observer);
   const bool calibrated = options.probability_folds > 0;
   const Stopwatch clock;
@@ -345,6 +347,29 @@ Trained train(Dataset data, const TrainOptions& options, const Threads& threads,
   if (calibrated && trained.ended != Ended::cancelled)
     add_probabilities(prepared, options, retrainer ? &*retrainer : nullptr, threads, observer,
                       trained);
+  return trained;
+}
+
+}  // namespace
+
+Renumbering gaps_of(const Dataset& data, const TrainOptions& options) {
+  const bool seen = options.scaling || !options.functions.empty() ||
+                    std::holds_alternative<Precomputed>(options.kernel) ||
+                    std::holds_alternative<Custom>(options.kernel);
+  return seen ? Renumbering() : Renumbering(data.x);
+}
+
+Trained train(Dataset data, const TrainOptions& options, const Threads& threads,
+              const Observer& observer) {
+  const Renumbering numbers = gaps_of(data, options);
+  if (numbers.none()) return train_as_numbered(std::move(data), options, threads, observer);
+  const std::size_t features = data.x.columns();
+  const std::string hash = options.certified ? content_hash(data) : std::string();
+  data.x = numbers.applied(data.x);
+  Trained trained = train_as_numbered(std::move(data), options, threads, observer);
+  trained.model.support = numbers.undone(trained.model.support, features);
+  trained.model.features = features;
+  trained.model.data_hash = hash;
   return trained;
 }
 

@@ -259,6 +259,8 @@ CrossValidated cross_validate(Dataset data, const TrainOptions& options, int fol
   result.outcome = outcome_of(options.task);
   const Classes classes =
       result.outcome == Outcome::classes && data.labelled() ? classes_of(data) : Classes{};
+  if (const Renumbering numbers = gaps_of(data, options); !numbers.none())
+    data.x = numbers.applied(data.x);
   const Prepared prepared = prepare(std::move(data), options, threads);
   result.classes = prepared.problems.classes;
   result.folds = make_folds(prepared.examples.x->count(), prepared.y, prepared.weight,
