@@ -23,10 +23,13 @@ const std::map<std::string, std::set<std::string>> may_include = {
     {"certify", {"base", "linalg", "data", "kernel", "loss", "problem"}},
     {"solver", {"base", "linalg", "data", "kernel", "loss", "problem", "certify"}},
     {"model", {"base", "linalg", "data", "kernel", "loss", "problem", "certify"}},
-    {"train",
+    {"online",
      {"base", "linalg", "data", "kernel", "loss", "problem", "certify", "solver", "model"}},
-    {"libsvm",
+    {"train",
      {"base", "linalg", "data", "kernel", "loss", "problem", "certify", "solver", "model",
+      "online"}},
+    {"libsvm",
+     {"base", "linalg", "data", "kernel", "loss", "problem", "certify", "solver", "model", "online",
       "train"}},
 };
 
