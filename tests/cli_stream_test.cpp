@@ -124,7 +124,7 @@ TEST_F(CliStream, StopsAndGoesOnToTheSameBits) {
 TEST_F(CliStream, ASuddenEndLeavesTheLastCheckpointWhole) {
   write("rows.svm", two_classes(3000, 0.1));
   const std::vector<std::string> stream =
-      with({"stream", "rows.svm", "-p", "said", "--checkpoint", "state", "--every", "100",
+      with({"stream", "rows.svm", "-p", "said", "--checkpoint", "state", "--every", "300",
             "--quiet", "--truncate", "budget", "--budget", "50", "-o", "m"},
            rbf);
   ASSERT_EQ(run(stream).code, 0);
@@ -245,6 +245,37 @@ TEST_F(CliStream, TellsWhenTheErrorLeavesWhatItWas) {
   EXPECT_TRUE(told) << drifting.out;
 }
 
+TEST_F(CliStream, DualMachinesAreCertifiedAndForget) {
+  const std::string rows = two_classes(300, 0.1);
+  const Finished lasvm =
+      run(with({"stream", "--lasvm", "--finish", "--json", "-o", "m"}, rbf), rows);
+  ASSERT_EQ(lasvm.code, 0) << lasvm.err;
+  EXPECT_LE(events(lasvm.out, "end")[0]["certificate"]["kkt"], 2e-3);
+  EXPECT_LT(events(lasvm.out, "end")[0]["support_vectors"], 300);
+  EXPECT_EQ(load(path("m")).machines[0].ended, Ended::converged);
+
+  // A row that is forgotten leaves the machine of the others.
+  const std::vector<std::string> exact =
+      with({"stream", "--exact", "--window", "50", "--id", "comment", "--certificates", "--json",
+            "--tolerance", "1e-6"},
+           rbf);
+  const auto dual = [&](const std::string& text) {
+    const Finished done = run(exact, text);
+    EXPECT_EQ(done.code, 0) << done.err;
+    const auto certificate = events(done.out, "end")[0]["certificate"];
+    EXPECT_LE(certificate["kkt"], 2e-6);
+    return certificate["dual"].get<double>();
+  };
+  std::string all, others;
+  std::istringstream lines(rows.substr(0, rows.find('\n', 1000) + 1));
+  int number = 0;
+  for (std::string line; std::getline(lines, line); ++number) {
+    all += line + " # row" + std::to_string(number) + "\n";
+    if (number != 3) others += line + " # row" + std::to_string(number) + "\n";
+  }
+  EXPECT_NEAR(dual(all + "!forget # row3\n"), dual(others), 1e-5);
+}
+
 TEST_F(CliStream, ACheckpointThatCannotBeWrittenIsToldAndLearningGoesOn) {
   const Finished full =
       run(with({"stream", "--checkpoint", "/dev/full", "--every", "10", "-o", "m", "--quiet"}, rbf),
@@ -289,6 +320,8 @@ TEST_F(CliStream, OptionsThatDoNotFitAreRefusedBeforeAnyRow) {
   refused({"--nu", "0.1"}, "no effect");
   refused({"--rule", "nu", "--nu", "2"}, "nu");
   refused({"--truncate", "budget"}, "truncate");
+  refused({"--finish"}, "--lasvm");
+  refused({"--lasvm", "--rule", "nu"}, "rule");
   refused({"--delay", "5"}, "--id");
   refused({"--follow"}, "file");
   refused({"--resume"}, "--checkpoint");

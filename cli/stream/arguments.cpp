@@ -88,6 +88,9 @@ void StreamArguments::add_dual(CLI::App& app) {
       ->type_name("NUMBER")
       ->take_last()
       ->group(group);
+  app.add_flag("--finish", finish,
+               "at the end, move pairs of the rows held until their machine is at its optimum")
+      ->group(group);
   app.add_flag("--certificates", certificates,
                "certify the machine of the rows that are held at each report")
       ->group(group);
@@ -173,7 +176,7 @@ std::unique_ptr<StreamLearner> StreamArguments::make_learner() const {
   if (lasvm || exact) return std::make_unique<DualLearner>(dual_learner());
   for (const auto& [given, option] :
        {std::pair{!cost_.empty(), "--cost"}, std::pair{!tolerance_.empty(), "--tolerance"},
-        std::pair{certificates, "--certificates"}})
+        std::pair{finish, "--finish"}, std::pair{certificates, "--certificates"}})
     if (given)
       throw Error(Fault::usage, fmt::format("{} has no effect with a rule", option),
                   "leave it out, or add --lasvm or --exact");

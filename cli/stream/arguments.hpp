@@ -38,7 +38,7 @@ class StreamArguments {
 
   std::string input = "-", listen, model, predictions, checkpoint;
   bool resume = false, follow = false, json = false, quiet = false, margins = false, doubts = false;
-  bool exact = false, lasvm = false, certificates = false;
+  bool exact = false, lasvm = false, certificates = false, finish = false;
   OnError on_error = OnError::stop;
   Every report{.doubled = true}, every{};
   std::uint64_t window = 1000;

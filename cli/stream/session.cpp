@@ -222,7 +222,8 @@ Snapshot Session::snapshot() const {
   now.updates = learner_->updates();
   now.dropped = learner_->dropped();
   now.truncates = learner_->truncates();
-  if (arguments_.certificates) now.certificate = learner_->certificate(Threads(1));
+  if (arguments_.certificates || arguments_.finish)
+    now.certificate = learner_->certificate(Threads(1));
   now.horizon_bound = learner_->horizon_bound();
   now.risk_bound = learner_->risk_bound();
   return now;

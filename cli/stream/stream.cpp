@@ -168,6 +168,8 @@ class StreamRun {
   int end() {
     save_state();
     predictions_->flush();
+    // Behind the checkpoint, which goes on where the stream was.
+    if (arguments_.finish) session_.learner().finish();
     const bool empty = session_.rows() == 0;
     if (!arguments_.model.empty() && !empty) {
       Model model = session_.model();

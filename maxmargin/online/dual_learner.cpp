@@ -294,11 +294,12 @@ void DualLearner::settle(Dual& dual) {
   }
 }
 
-void DualLearner::finish() {
+bool DualLearner::finish() {
   for (Dual& dual : machines_) {
     settle(dual);
     set_bias(dual);
   }
+  return true;
 }
 
 void DualLearner::set_bias(Dual& dual) {

@@ -52,7 +52,7 @@ class DualLearner final : public StreamLearner {
   /// The worst of the machines, their objectives summed.
   std::optional<Certificate> certificate(const Threads& threads) const override;
   /// Moves pairs until every machine is within the tolerance.
-  void finish();
+  bool finish() override;
   std::span<const double> decision_values() const { return decision_; }
   std::uint64_t pair_steps() const { return pair_steps_; }
 

@@ -59,6 +59,10 @@ class StreamLearner {
   /// How good it is as an answer to the problem of the rows it holds, where there is one.
   virtual std::optional<Certificate> certificate(const Threads&) const { return std::nullopt; }
 
+  /// Goes on with the rows it holds until their machine is at its optimum; false: it has no such
+  /// problem.
+  virtual bool finish() { return false; }
+
   /// What it has learned so far as a model like any other. Error where it has seen nothing to tell
   /// apart. `rows`: how many the stream had.
   virtual Model model(std::uint64_t rows) const = 0;
