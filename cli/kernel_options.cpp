@@ -27,6 +27,14 @@ Kernel KernelOptions::make(const Rows& rows, std::optional<ScalingKind> scaling)
   return kernel_for(settings_, name_, rows, scaling);
 }
 
+Kernel KernelOptions::make_without_data() const {
+  const std::string given = fields_.given(gamma).value_or("scale");
+  if (fields_.has(name_, gamma) && (given == "scale" || given == "auto"))
+    throw Error(Fault::usage, fmt::format("kernel {} needs --gamma: there is no data yet", name_),
+                "give a number; 1 / (features * variance) is a start");
+  return fields_.make(name_);
+}
+
 std::string show_kernel(const Kernel& kernel) {
   std::string text(name_of(kernel));
   for (const auto& [name, value] : shown_fields(kernel))

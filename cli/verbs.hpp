@@ -20,5 +20,6 @@ Verb add_inspect(CLI::App& program);
 Verb add_convert(CLI::App& program);
 Verb add_solvers(CLI::App& program);
 Verb add_race(CLI::App& program);
+Verb add_stream(CLI::App& program);
 
 }  // namespace maxmargin::cli

@@ -5,6 +5,7 @@
 #include <regex>
 #include <sstream>
 
+#include "maxmargin/online/rules/rules.hpp"
 #include "maxmargin/solver/solvers.hpp"
 #include "maxmargin/train/task.hpp"
 #include "tests/source_tree.hpp"
@@ -40,6 +41,21 @@ TEST(Docs, EveryKernelIsInTheTableWithItsFormulaAndParameters) {
     ASSERT_NE(row, table.end()) << start;
     EXPECT_TRUE(contains(*row, "`" + in_table(kernel.formula) + "`")) << *row;
     for_each_field(kernel, [&](const auto& declared, const auto&) {
+      EXPECT_TRUE(contains(*row, "`" + std::string(declared.name) + "`")) << *row;
+    });
+  });
+}
+
+TEST(Docs, EveryOnlineRuleIsInTheTableWithItsFormulaParametersAndSource) {
+  const auto table = lines(source_dir() / "docs/online.md");
+  for_each_component<Rule>([&](const auto& rule) {
+    const std::string start = "| `" + std::string(rule.name) + "` |";
+    const auto row = std::ranges::find_if(
+        table, [&](const std::string& line) { return line.starts_with(start); });
+    ASSERT_NE(row, table.end()) << start;
+    EXPECT_TRUE(contains(*row, "`" + in_table(rule.formula) + "`")) << *row;
+    EXPECT_TRUE(contains(*row, in_table(rule.source))) << *row;
+    for_each_field(rule, [&](const auto& declared, const auto&) {
       EXPECT_TRUE(contains(*row, "`" + std::string(declared.name) + "`")) << *row;
     });
   });

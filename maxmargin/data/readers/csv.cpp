@@ -2,6 +2,7 @@
 
 #include "maxmargin/data/readers/csv_layout.hpp"
 #include "maxmargin/data/readers/number.hpp"
+#include "maxmargin/data/readers/piece_parsers.hpp"
 #include "maxmargin/data/readers/row_reader.hpp"
 
 // Comma- or tab-separated text with quotes as in RFC 4180, one row a record.
@@ -13,8 +14,8 @@ class RecordParser {
  public:
   RecordParser(Piece& piece, const CsvLayout& layout, LabelKind kind)
       : piece_(piece), layout_(layout), kind_(kind), end_(piece.text.data() + piece.text.size()) {
-    // At most one field of a row, the ignored one, can be empty: the others take two bytes each.
-    const std::size_t most_rows = piece.text.size() / (2 * layout.fields - 1) + 2;
+    // Every field ends with a byte, and a feature has one of its own; others may be empty.
+    const std::size_t most_rows = piece.text.size() / (layout.fields + layout.features) + 2;
     Piece::make_room(piece.values, most_rows * layout.features);
     Piece::make_room(piece.label, most_rows);
     Piece::make_room(piece.weight, most_rows);
@@ -99,8 +100,7 @@ class RecordParser {
     const CsvField parts = csv_field(at, end_, layout_.separator);
     if (parts.end == nullptr) return fail(parts.wrong_at, parts.fault);
     if (layout_.label == field) {
-      const auto problem = read_label(parts.text, kind_ == LabelKind::number, piece_.words,
-                                      piece_.label[piece_.rows]);
+      const auto problem = read_label(parts.text, kind_, piece_.words, piece_.label[piece_.rows]);
       if (problem) return fail(at, {0, 0, problem->what, problem->mend});
     } else if (layout_.weight == field) {
       const auto weight = number_in(parts.text);
@@ -143,7 +143,7 @@ class CsvReader final : public RowReader {
       builder_.emplace(text_.name(), false, layout_.features);
       text_.skip(layout_.header_bytes, layout_.header_lines);
     }
-    text_.run([&](Piece& piece) { RecordParser(piece, layout_, options_.labels).run(); }, *builder_,
+    text_.run([&](Piece& piece) { parse_csv(piece, layout_, options_.labels); }, *builder_,
               {layout_.label.has_value(), layout_.weight.has_value()});
     return true;
   }
@@ -168,6 +168,10 @@ class CsvReader final : public RowReader {
 };
 
 }  // namespace
+
+void parse_csv(Piece& piece, const CsvLayout& layout, LabelKind kind) {
+  RecordParser(piece, layout, kind).run();
+}
 
 std::unique_ptr<RowReader> csv_reader(std::unique_ptr<Source> source, const ReadOptions& options,
                                       char separator, const Threads& threads) {

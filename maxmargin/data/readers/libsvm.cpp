@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "maxmargin/data/readers/number.hpp"
+#include "maxmargin/data/readers/piece_parsers.hpp"
 #include "maxmargin/data/readers/row_reader.hpp"
 
 // LIBSVM and SVMlight text: one row a line,
@@ -207,7 +208,8 @@ class LineParser {
     }
     const std::string_view token = token_at(at);
     if (token.find(':') != std::string_view::npos) {
-      if (kind_ == LabelKind::none) return at;
+      if (kind_ == LabelKind::optional) label = {0, no_label};
+      if (kind_ == LabelKind::none || kind_ == LabelKind::optional) return at;
       return fail(at, {0, 0, "a label is missing in front of " + shown(token),
                        "begin each row with its label"});
     }
@@ -215,7 +217,7 @@ class LineParser {
       return fail(at, {0, 0, "a semicolon in the label " + shown(token),
                        "separate fields by commas and write numbers with a point (CSV), or blanks "
                        "and index:value (LIBSVM)"});
-    if (const auto problem = read_label(token, kind_ == LabelKind::number, piece_.words, label))
+    if (const auto problem = read_label(token, kind_, piece_.words, label))
       return fail(at, {0, 0, problem->what, problem->mend});
     return at + token.size();
   }
@@ -316,7 +318,7 @@ class LibsvmReader final : public RowReader {
 
   bool advance() override {
     if (!text_.next()) return false;
-    text_.run([&](Piece& piece) { LineParser(piece, options_).run(); }, builder_,
+    text_.run([&](Piece& piece) { parse_libsvm(piece, options_); }, builder_,
               {options_.labels != LabelKind::none, false});
     return true;
   }
@@ -352,6 +354,8 @@ class LibsvmReader final : public RowReader {
 };
 
 }  // namespace
+
+void parse_libsvm(Piece& piece, const ReadOptions& options) { LineParser(piece, options).run(); }
 
 std::unique_ptr<RowReader> libsvm_reader(std::unique_ptr<Source> source, const ReadOptions& options,
                                          const Threads& threads) {

@@ -55,7 +55,7 @@ std::size_t first_control(std::string_view text) {
   return std::string_view::npos;
 }
 
-std::optional<LabelProblem> read_label(std::string_view text, bool number_needed, WordList& words,
+std::optional<LabelProblem> read_label(std::string_view text, LabelKind kind, WordList& words,
                                        Label& label) {
   if (const auto number = number_in(text)) {
     if (!std::isfinite(*number))
@@ -67,10 +67,14 @@ std::optional<LabelProblem> read_label(std::string_view text, bool number_needed
   if (first_control(text) != std::string_view::npos)
     return LabelProblem{"label " + shown(text) + " has control bytes: this is not text",
                         "check that the file is LIBSVM or CSV text"};
+  if (says_missing(text) && kind == LabelKind::optional) {
+    label = {0, no_label};
+    return {};
+  }
   if (says_missing(text))
     return LabelProblem{"label " + shown(text) + " is missing or not finite",
                         "give the row a label or remove it"};
-  if (number_needed)
+  if (kind == LabelKind::number)
     return LabelProblem{"label " + shown(text) + " is not a number", "write a number as the label"};
   label = {0, words.number_of(text)};
   return {};

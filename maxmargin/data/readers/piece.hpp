@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "maxmargin/base/buffer.hpp"
+#include "maxmargin/data/readers/label_kind.hpp"
 #include "maxmargin/data/rows.hpp"
 
 namespace maxmargin {
@@ -39,6 +40,7 @@ class WordList {
 };
 
 inline constexpr Index no_word = 0xffffffff;
+inline constexpr Index no_label = 0xfffffffe;  ///< the row has none: see LabelKind::optional
 
 /// A label: a number, or a word of the piece's list.
 struct Label {
@@ -88,7 +90,7 @@ struct Piece {
 struct LabelProblem {
   std::string what, mend;
 };
-std::optional<LabelProblem> read_label(std::string_view text, bool number_needed, WordList& words,
+std::optional<LabelProblem> read_label(std::string_view text, LabelKind kind, WordList& words,
                                        Label& label);
 
 /// The first byte of a text that no text has (control characters), or npos.

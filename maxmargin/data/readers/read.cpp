@@ -33,7 +33,7 @@ bool has_feature(std::string_view line) {
 
 /// The format of text by its first line that is not blank or a comment. A separator behind a '#'
 /// may belong to a comment or not: then later lines decide.
-Format format_of_text(std::string_view head) {
+Format format_of_lines(std::string_view head) {
   Format guess = Format::libsvm;
   while (!head.empty()) {
     const std::size_t end = std::min(head.find('\n'), head.size());
@@ -55,13 +55,7 @@ Format format_of(Source& source, std::string name) {
   if (head.size() >= 4 && head[0] == 0 && head[1] == 0 && head[2] >= 8 && head[2] <= 14 &&
       head[3] >= 1 && head[3] <= 8)
     return Format::idx;
-  for (char& c : name)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-  for (const std::string_view packed : {".gz", ".zst", ".zstd"})
-    if (name.ends_with(packed)) name.resize(name.size() - packed.size());
-  if (name.ends_with(".csv")) return Format::csv;
-  if (name.ends_with(".tsv") || name.ends_with(".tab")) return Format::tsv;
-  return format_of_text(head);
+  return format_of_text(head, std::move(name));
 }
 
 /// Drops the mark that some editors put in front of UTF-8, and refuses UTF-16 and UTF-32.
@@ -129,6 +123,16 @@ void append_rows(Dataset& to, const Dataset& from, std::size_t begin, std::size_
 }
 
 }  // namespace
+
+Format format_of_text(std::string_view head, std::string name) {
+  for (char& c : name)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
+  for (const std::string_view packed : {".gz", ".zst", ".zstd"})
+    if (name.ends_with(packed)) name.resize(name.size() - packed.size());
+  if (name.ends_with(".csv")) return Format::csv;
+  if (name.ends_with(".tsv") || name.ends_with(".tab")) return Format::tsv;
+  return format_of_lines(head);
+}
 
 Dataset read(const std::string& path, const ReadOptions& options, const Threads& threads) {
   return read_source(open_source(path), path, options, threads);

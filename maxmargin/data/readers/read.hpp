@@ -7,17 +7,11 @@
 
 #include "maxmargin/base/threads.hpp"
 #include "maxmargin/data/dataset.hpp"
+#include "maxmargin/data/readers/label_kind.hpp"
 
 namespace maxmargin {
 
 enum class Format { automatic, libsvm, csv, tsv, idx };
-
-/// What the labels of a file must be.
-enum class LabelKind {
-  any,     ///< numbers or words
-  number,  ///< a label that is not a finite number is an Error with its place
-  none     ///< the file has no labels (CSV without a label column, idx without a label file)
-};
 
 struct ReadOptions {
   Format format = Format::automatic;
@@ -25,6 +19,7 @@ struct ReadOptions {
   std::string label_column;   ///< CSV: name or number (from 1) of it; empty: "label", "class",
                               ///< "target" or "y" by name, else the first
   std::string weight_column;  ///< CSV: name or number; empty: none
+  std::string id_column;      ///< CSV: name or number of a column that is no feature; empty: none
   std::string weight_file;    ///< one weight per line, for any format
   std::string label_file;  ///< idx: the label file; empty: found by the usual names ("images-idx3"
                            ///< -> "labels-idx1")
@@ -49,6 +44,9 @@ Dataset read(const std::string& path, const ReadOptions& options, const Threads&
 /// The same from memory; `name` is the file's in messages and for recognising the format.
 Dataset read_bytes(std::span<const std::byte> bytes, const std::string& name,
                    const ReadOptions& options, const Threads& threads);
+
+/// The format of text by its beginning and the name it has; libsvm, csv or tsv.
+Format format_of_text(std::string_view head, std::string name);
 
 /// The same, a batch of rows at a time, so that a file of any size can pass through.
 class Reader {

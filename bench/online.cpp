@@ -1,0 +1,229 @@
+// How fast a stream is learned. Prints one JSON object.
+//
+//   online linear [ROWS]            RCV1-like rows in memory: 76 of 47,236 features, unit length
+//   online kernel FILE GAMMA BUDGET the rows of a file with a budget, and by a plain loop in double
+//   online window FILE GAMMA N ROWS one row in and one out of an exact window, and training afresh
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+
+#include "maxmargin/base/clock.hpp"
+#include "maxmargin/base/rng.hpp"
+#include "maxmargin/data/readers/read.hpp"
+#include "maxmargin/online/dual_learner.hpp"
+#include "maxmargin/online/learner.hpp"
+#include "maxmargin/train/train.hpp"
+
+using namespace maxmargin;
+
+namespace {
+
+/// Sparse rows as a stream has them.
+struct InMemory {
+  std::vector<Index> index;
+  std::vector<double> values;
+  std::vector<std::size_t> start{0};
+  std::vector<double> y;
+
+  std::size_t rows() const { return y.size(); }
+  StreamRow row(std::size_t i) const {
+    const std::size_t size = start[i + 1] - start[i];
+    return {{index.data() + start[i], size}, {values.data() + start[i], size}, i};
+  }
+};
+
+InMemory from_file(const std::string& path) {
+  const Dataset data = read(path, {}, Threads(1));
+  InMemory made;
+  const Rows rows = data.x;
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    rows.for_each(i, [&](Index feature, double value) {
+      if (value == 0) return;
+      made.index.push_back(feature);
+      made.values.push_back(value);
+    });
+    made.start.push_back(made.index.size());
+  }
+  made.y = data.y;
+  return made;
+}
+
+InMemory like_rcv1(std::size_t rows) {
+  constexpr std::size_t features = 47236, nonzeros = 76;
+  Rng rng(1);
+  std::vector<double> truth(features);
+  for (double& each : truth) each = rng.normal();
+  InMemory made;
+  std::vector<Index> chosen(nonzeros);
+  for (std::size_t i = 0; i < rows; ++i) {
+    // Frequent features have low numbers, as words by rank.
+    for (Index& each : chosen)
+      each = static_cast<Index>(std::pow(static_cast<double>(features), rng.uniform())) - 1;
+    std::ranges::sort(chosen);
+    double sum = 0;
+    const std::size_t first = made.index.size();
+    for (std::size_t k = 0; k < nonzeros; ++k) {
+      Index feature = chosen[k];
+      if (made.index.size() > first && feature <= made.index.back())
+        feature = made.index.back() + 1;
+      made.index.push_back(feature);
+      made.values.push_back(1 / std::sqrt(static_cast<double>(nonzeros)));
+      sum += feature < features ? truth[feature] : 0;
+    }
+    made.start.push_back(made.index.size());
+    made.y.push_back(sum + rng.normal() > 0 ? 1 : -1);
+  }
+  return made;
+}
+
+void linear(std::size_t rows) {
+  const InMemory data = like_rcv1(rows);
+  Learner learner({.rule = SoftMarginRule{}, .kernel = Linear{}, .lambda = 1e-4});
+  std::size_t errors = 0;
+  const auto pass = [&] {
+    const Stopwatch watch;
+    for (std::size_t i = 0; i < rows; ++i) errors += !learner.learn(data.row(i), data.y[i]).correct;
+    return watch.seconds();
+  };
+  pass();
+  errors = 0;
+  const std::uint64_t before = learner.updates();
+  const double seconds = pass();
+  fmt::print("{{\"rows_per_second\": {:.4g}, \"error\": {:.4f}, \"update_rate\": {:.4f}}}\n",
+             static_cast<double>(rows) / seconds,
+             static_cast<double>(errors) / static_cast<double>(rows),
+             static_cast<double>(learner.updates() - before) / static_cast<double>(rows));
+}
+
+/// The same updates by a loop over the expansion, each pair of rows merged, std::exp.
+struct Plain {
+  const InMemory& data;
+  double gamma, lambda, eta;
+  std::size_t budget;
+  std::vector<std::size_t> row{};
+  std::vector<double> alpha{};
+  double bias = 0;
+
+  double k(std::size_t i, std::size_t j) const {
+    const StreamRow x = data.row(i), z = data.row(j);
+    double sum = 0;
+    std::size_t a = 0, b = 0;
+    while (a < x.features.size() || b < z.features.size()) {
+      if (b == z.features.size() || (a < x.features.size() && x.features[a] < z.features[b])) {
+        sum += x.values[a] * x.values[a];
+        ++a;
+      } else if (a == x.features.size() || z.features[b] < x.features[a]) {
+        sum += z.values[b] * z.values[b];
+        ++b;
+      } else {
+        const double d = x.values[a++] - z.values[b++];
+        sum += d * d;
+      }
+    }
+    return std::exp(-gamma * sum);
+  }
+  /// g before the row.
+  double learn(std::size_t t, double y, double step) {
+    double g = bias;
+    for (std::size_t s = 0; s < row.size(); ++s) g += alpha[s] * k(row[s], t);
+    const double rate = eta / std::sqrt(step);
+    for (double& each : alpha) each *= 1 - lambda * rate;
+    if (y * g < 1) {
+      row.push_back(t);
+      alpha.push_back(rate * y);
+      bias += rate * y;
+    }
+    if (row.size() > budget) {
+      std::size_t least = 0;
+      for (std::size_t s = 1; s < alpha.size(); ++s)
+        if (std::abs(alpha[s]) < std::abs(alpha[least])) least = s;
+      row.erase(row.begin() + static_cast<std::ptrdiff_t>(least));
+      alpha.erase(alpha.begin() + static_cast<std::ptrdiff_t>(least));
+    }
+    return g;
+  }
+};
+
+void kernel(const std::string& path, double gamma, int budget) {
+  const InMemory data = from_file(path);
+  Learner learner({.rule = SoftMarginRule{}, .kernel = Rbf{gamma}, .truncation = Budget{budget}});
+  Plain plain{data, gamma, 1e-4, 1, static_cast<std::size_t>(budget)};
+  const double sign = data.y[0];
+  // The plain loop is timed on some rows behind those that fill the budget.
+  const std::size_t rows = data.rows(), some = std::min<std::size_t>(rows, 8000), from = some / 2;
+  std::vector<double> said;
+  double seconds = 0, plain_seconds = 0, worst = 0;
+  std::size_t differing = 0;
+  Stopwatch watch;
+  for (std::size_t i = 0; i < rows; ++i) {
+    learner.learn(data.row(i), data.y[i]);
+    if (i < some) said.push_back(i == 0 ? 0 : learner.decision_values()[0]);
+  }
+  seconds = watch.seconds();
+  for (std::size_t i = 0; i < some; ++i) {
+    if (i == from) watch = Stopwatch();
+    const double g = plain.learn(i, data.y[i] * sign, static_cast<double>(i + 1));
+    worst = std::max(worst, std::abs(g - said[i]));
+    differing += (g > 0) != (said[i] > 0);
+  }
+  plain_seconds = watch.seconds();
+  const double fast = static_cast<double>(rows) / seconds,
+               slow = static_cast<double>(some - from) / plain_seconds;
+  fmt::print(
+      "{{\"rows_per_second\": {:.4g}, \"plain\": {:.4g}, \"ratio\": {:.1f}, \"support\": {}, "
+      "\"largest_difference\": {:.2e}, \"predictions_that_differ\": {}}}\n",
+      fast, slow, fast / slow, learner.terms(), worst, differing);
+}
+
+void window(const std::string& path, double gamma, std::size_t size, std::size_t rows) {
+  const InMemory data = from_file(path);
+  DualLearner learner({.kernel = Rbf{gamma}, .cost = 1, .window = size});
+  Stopwatch watch;
+  double steps = 0;
+  for (std::size_t i = 0; i < size + rows; ++i) {
+    if (i == size) {
+      watch = Stopwatch();
+      steps = static_cast<double>(learner.pair_steps());
+    }
+    StreamRow x = data.row(i % data.rows());
+    x.number = i;
+    learner.learn(x, data.y[i % data.rows()]);
+  }
+  const double per_row = watch.seconds() / static_cast<double>(rows);
+  steps = (static_cast<double>(learner.pair_steps()) - steps) / static_cast<double>(rows);
+  const Certificate own = *learner.certificate(Threads(1));
+  Dataset afresh;
+  afresh.x = Features::sparse(1 << 20);
+  for (std::size_t i = rows; i < size + rows; ++i) {
+    const StreamRow x = data.row(i % data.rows());
+    afresh.x.append(x.features, x.values);
+    afresh.y.push_back(data.y[i % data.rows()]);
+  }
+  TrainOptions options;
+  options.kernel = Rbf{gamma};
+  watch = Stopwatch();
+  const Trained trained = train(std::move(afresh), options, Threads(1));
+  const double whole = watch.seconds();
+  fmt::print(
+      "{{\"seconds_per_row\": {:.3e}, \"afresh\": {:.3e}, \"share\": {:.4f}, \"pair_steps\": "
+      "{:.1f}, \"kkt\": {:.2e}, \"dual\": {:.9g}, \"dual_afresh\": {:.9g}}}\n",
+      per_row, whole, per_row / whole, steps, own.kkt, own.dual, trained.certificate.dual);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (!words.empty() && words[0] == "linear") {
+    linear(words.size() > 1 ? std::stoul(words[1]) : 400000);
+  } else if (words.size() == 4 && words[0] == "kernel") {
+    kernel(words[1], std::stod(words[2]), std::stoi(words[3]));
+  } else if (words.size() == 5 && words[0] == "window") {
+    window(words[1], std::stod(words[2]), std::stoul(words[3]), std::stoul(words[4]));
+  } else {
+    fmt::print(stderr,
+               "online linear [ROWS] | kernel FILE GAMMA BUDGET | window FILE GAMMA N ROWS\n");
+    return 2;
+  }
+}

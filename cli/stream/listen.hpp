@@ -1,0 +1,21 @@
+#pragma once
+
+#include <functional>
+
+#include "cli/signals.hpp"
+#include "cli/stream/session.hpp"
+
+namespace maxmargin::cli::streaming {
+
+/// Rows from connections: one line in, one line out, to the connection it came from. A line that
+/// cannot be read is answered with "error: ..."; one that does not end closes its connection; who
+/// does not read its answers is not listened to until it does. One connection at a time has its
+/// turn: rows are learned in the order in which they come. Returns after a signal.
+///
+/// `told`: where it listens, once it does (port 0 lets the system choose one). `moment`: called
+/// several times a second.
+void serve(const StreamArguments& arguments, Session& session, const StopRequest& stop,
+           const std::function<void(const std::string&)>& told,
+           const std::function<void()>& moment);
+
+}  // namespace maxmargin::cli::streaming

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <unordered_map>
+
+#include "maxmargin/online/stream_learner.hpp"
+#include "maxmargin/problem/dual_qp.hpp"
+#include "maxmargin/problem/solution.hpp"
+
+namespace maxmargin {
+
+struct DualLearnerOptions {
+  Kernel kernel{};
+  double cost = 1;
+  /// The machine of the last so many rows, kept at its optimum; 0: an online SMO that keeps only
+  /// what may become a support vector.
+  std::uint64_t window = 0;
+  double tolerance = 1e-3;  ///< KKT violation that is left (of the online SMO: to start a step)
+  std::size_t most_features = std::size_t{1} << 26;
+  std::size_t most_classes = 1000;
+  std::size_t cache_bytes = std::size_t{1} << 29;  ///< of kernel values between the rows
+};
+
+/// C-SVC on the rows that it holds: with signed variables alpha_i between 0 and C y_i,
+///
+///   min 1/2 alpha' K alpha - y'alpha,   sum alpha = 0,   g = y - K alpha.
+///
+/// The variables stay feasible at every moment, so that they have a certificate at every moment.
+///
+/// Without a window it is LASVM (Bordes et al. 2005): a new row makes one step with the row that
+/// violates optimality most (process), then the two rows that do so most make one (reprocess), and
+/// rows that are beyond the margin are let go. With a window every row is held until it leaves at
+/// the other end or is forgotten; what it had of alpha is handed to others before it goes, and
+/// pairs are moved (with the second-order choice of SMO) until the KKT violation is below the
+/// tolerance.
+///
+/// A step costs two kernel rows, kept where they fit, and a pass over the gradient. Several classes
+/// are machines against the rest that share the rows.
+class DualLearner final : public StreamLearner {
+ public:
+  explicit DualLearner(DualLearnerOptions options);
+
+  Outcome outcome() const override { return Outcome::classes; }
+  OnlinePrediction predict(const StreamRow& x) override;
+  Learned learn(const StreamRow& x, double label) override;
+  Learned learn(const StreamRow& x, std::string_view label) override;
+  bool forget(std::uint64_t number) override;
+
+  const std::vector<std::string>& classes() const override { return classes_; }
+  std::size_t terms() const override { return rows_.count(); }
+  std::uint64_t updates() const override { return updates_; }
+  Bound risk_bound() const override { return {{}, "rows are let go"}; }
+  /// The worst of the machines, their objectives summed.
+  std::optional<Certificate> certificate(const Threads& threads) const override;
+  /// Moves pairs until every machine is within the tolerance.
+  bool finish() override;
+  std::span<const double> decision_values() const { return decision_; }
+  std::uint64_t pair_steps() const { return pair_steps_; }
+
+  Model model(std::uint64_t rows) const override;
+  std::string state() const override;
+  void restore(std::span<const std::byte> bytes, const std::string& name) override;
+
+ private:
+  struct Dual {
+    std::vector<double> alpha, gradient, y;  ///< by slot; y is 0 in free slots
+    double bias = 0;
+  };
+  struct Pair {
+    std::size_t up = 0, down = 0;
+    double violation = 0;
+  };
+  enum class Order { first, second };
+
+  template <class Archive>
+  void pass(Archive& archive);
+  void check(const StreamRow& x) const;
+  void evaluate(const StreamRow& x);
+  OnlinePrediction decide() const;
+  int class_of(std::string_view name) const;
+  Learned learn_row(const StreamRow& x, int class_number);
+  void open_class();
+  std::size_t add(const StreamRow& x, int class_number);
+  void process(Dual& dual, std::size_t slot);
+  void remove(std::size_t slot);
+  void hand_over(Dual& dual, std::size_t slot);
+  void settle(Dual& dual);
+  void let_go();
+  Pair worst_pair(const Dual& dual, Order order);
+  bool step(Dual& dual, std::size_t up, std::size_t down);
+  void move(Dual& dual, std::size_t up, std::size_t down, double by);
+  void set_bias(Dual& dual);
+  void refresh(Dual& dual);
+  std::span<const double> kernel_row(std::size_t slot);
+  double target_of(std::size_t machine, int class_number) const;
+  double room_up(const Dual& dual, std::size_t slot) const;
+  double room_down(const Dual& dual, std::size_t slot) const;
+  Features held(std::vector<std::size_t>& slots) const;
+  Certified certified(const Dual& dual, const std::vector<std::size_t>& slots,
+                      std::shared_ptr<const Quadratic> K, const Threads& threads) const;
+
+  DualLearnerOptions options_;
+  Expansion rows_;
+  std::vector<int> class_;  ///< of each slot
+  std::vector<Dual> machines_;
+  std::vector<std::string> classes_;
+  std::unordered_map<double, int> by_number_;
+  std::size_t columns_ = 0;
+  std::uint64_t steps_ = 0, updates_ = 0, pair_steps_ = 0;
+
+  std::vector<std::vector<double>> kept_;  ///< kernel rows by slot; empty: not kept
+  std::vector<double> scratch_[2];
+  int next_scratch_ = 0;
+  std::vector<double> k_, decision_;
+  double self_ = 0;
+};
+
+}  // namespace maxmargin

@@ -1,0 +1,299 @@
+#include "maxmargin/online/expansion.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "maxmargin/base/error.hpp"
+#include "maxmargin/online/panel_loops.hpp"
+
+namespace maxmargin {
+namespace {
+
+constexpr std::size_t lanes = 8;
+std::size_t padded(std::size_t size) { return (size + lanes - 1) / lanes * lanes; }
+
+/// Both halves of a kernel that has them.
+std::optional<Form> form_of(const Kernel& kernel) {
+  return std::visit(
+      [](const auto& chosen) -> std::optional<Form> {
+        if constexpr (requires { chosen.form(); }) return chosen.form();
+        return std::nullopt;
+      },
+      kernel);
+}
+
+/// A row's share of the sum over features when the other row is zero.
+double own_share(Pairing pairing, const StreamRow& x) {
+  double sum = 0;
+  for (const double value : x.values) sum += pair_term(pairing, value, 0);
+  return sum;
+}
+
+double value_at(const StreamRow& x, std::uint64_t feature) {
+  const auto found = std::ranges::lower_bound(x.features, feature);
+  if (found == x.features.end() || *found != feature) return 0;
+  return x.values[static_cast<std::size_t>(found - x.features.begin())];
+}
+
+/// The sum over the features of both rows, in their order: the same bits either way round.
+double pair_sum(Pairing pairing, const StreamRow& x, const StreamRow& z) {
+  double sum = 0;
+  std::size_t i = 0, j = 0;
+  while (i < x.features.size() || j < z.features.size()) {
+    const bool from_x =
+        j == z.features.size() || (i < x.features.size() && x.features[i] <= z.features[j]);
+    const bool from_z =
+        i == x.features.size() || (j < z.features.size() && z.features[j] <= x.features[i]);
+    sum += pair_term(pairing, from_x ? x.values[i] : 0, from_z ? z.values[j] : 0);
+    i += from_x;
+    j += from_z;
+  }
+  return sum;
+}
+
+/// A row as the user's own kernel wants to see it.
+struct OneRow {
+  std::uint64_t start[2];
+  Rows view(const StreamRow& x) {
+    start[0] = 0;
+    start[1] = x.features.size();
+    Rows rows;
+    rows.count = 1;
+    rows.columns = x.features.empty() ? 0 : std::size_t{x.features.back()} + 1;
+    rows.doubles = x.values.data();
+    rows.index = x.features.data();
+    rows.start = start;
+    return rows;
+  }
+};
+
+double custom_value(const Custom& kernel, const StreamRow& x, const StreamRow& z) {
+  OneRow left, right;
+  const Index first = 0;
+  double value = 0;
+  kernel.function(left.view(x), {&first, 1}, right.view(z), 0, 1, &value);
+  return value;
+}
+
+/// Below this share of |x|^2 + |z|^2 a squared distance is summed from differences: as
+/// |x|^2 + |z|^2 - 2 x'z it would have lost its digits.
+constexpr double small_share = 1e-3;
+
+}  // namespace
+
+Expansion::Expansion(Kernel kernel) : kernel_(std::move(kernel)) {
+  if (const auto* own = std::get_if<Custom>(&kernel_); own != nullptr && !own->function)
+    throw Error(Fault::usage, "the kernel is the user's own function, and there is none",
+                "give it again");
+  if (const auto form = form_of(kernel_))
+    linear_sum_ = form->pairing == Pairing::dot || form->pairing == Pairing::squared_euclidean;
+  has_panel_ = linear_sum_;
+}
+
+void Expansion::limit_panel(std::size_t bytes) {
+  panel_bytes_ = bytes;
+  if (has_panel_) make_panel(capacity_);
+}
+
+void Expansion::check(const StreamRow& x) const {
+  const auto form = form_of(kernel_);
+  if (!form || !form->needs_non_negative()) return;
+  for (std::size_t k = 0; k < x.values.size(); ++k)
+    if (x.values[k] < 0)
+      throw Error(Fault::data,
+                  "feature " + std::to_string(x.features[k] + 1) +
+                      " is negative, which this kernel does not take",
+                  "shift the feature, or choose another kernel");
+}
+
+double Expansion::self(const StreamRow& x) const {
+  if (const auto* own = std::get_if<Custom>(&kernel_)) return custom_value(*own, x, x);
+  if (std::holds_alternative<Precomputed>(kernel_)) return value_at(x, x.number);
+  double sum = 0;
+  if (form_of(kernel_)->pairing == Pairing::dot)
+    for (const double value : x.values) sum += value * value;
+  return map_of(sum);
+}
+
+double Expansion::map_of(double sum) const {
+  return std::visit([&](const auto& map) { return map(sum); }, form_of(kernel_)->map);
+}
+
+StreamRow Expansion::row(std::size_t slot) const {
+  const Term& term = terms_[slot];
+  return {term.features, term.values, term.number};
+}
+
+std::span<const double> Expansion::values(const StreamRow& x) {
+  if (std::holds_alternative<Custom>(kernel_)) {
+    custom_values(x);
+  } else if (std::holds_alternative<Precomputed>(kernel_)) {
+    gather(x);
+  } else {
+    const Form form = *form_of(kernel_);
+    const bool distance = form.pairing == Pairing::squared_euclidean;
+    const double base = distance ? own_share(form.pairing, x) : 0;
+    if (has_panel_)
+      sums_by_panel(x);
+    else if (linear_sum_)
+      sums_by_terms(x);
+    else
+      for (std::size_t i = 0; i < terms_.size(); ++i) out_[i] = pair_sum(form.pairing, x, row(i));
+    if (distance && distances(base, base_.data(), out_.size(), small_share, out_.data()))
+      mend_small_distances(x, base);
+    if (const auto* decaying = std::get_if<Decay>(&form.map))
+      decay(decaying->rate, out_.size(), out_.data());
+    else if (const auto* rooted = std::get_if<RootDecay>(&form.map))
+      root_decay(rooted->rate, out_.size(), out_.data());
+    else if (!std::holds_alternative<Identity>(form.map))
+      std::visit([&](const auto& map) { std::ranges::transform(out_, out_.begin(), map); },
+                 form.map);
+  }
+  for (const Index slot : free_) out_[slot] = 0;
+  return {out_.data(), slots()};
+}
+
+void Expansion::sums_by_panel(const StreamRow& x) {
+  at_.clear();
+  times_.clear();
+  for (std::size_t k = 0; k < x.features.size(); ++k) {
+    if (x.features[k] >= row_of_.size()) break;
+    const Index row = row_of_[x.features[k]];
+    if (row == 0) continue;
+    at_.push_back(panel_.data() + (row - 1) * capacity_);
+    times_.push_back(x.values[k]);
+  }
+  panel_sums(at_, times_, out_.size(), out_.data());
+}
+
+void Expansion::spread(const StreamRow& x) {
+  spread_.resize(std::max(spread_.size(), columns_));
+  for (std::size_t k = 0; k < x.features.size() && x.features[k] < columns_; ++k)
+    spread_[x.features[k]] = x.values[k];
+}
+
+void Expansion::sums_by_terms(const StreamRow& x) {
+  spread(x);
+  for (std::size_t i = 0; i < terms_.size(); ++i) {
+    const Term& term = terms_[i];
+    double sum = 0;
+    for (std::size_t k = 0; k < term.features.size(); ++k)
+      sum += spread_[term.features[k]] * term.values[k];
+    out_[i] = sum;
+  }
+  for (std::size_t k = 0; k < x.features.size() && x.features[k] < columns_; ++k)
+    spread_[x.features[k]] = 0;
+}
+
+void Expansion::gather(const StreamRow& x) {
+  for (std::size_t i = 0; i < terms_.size(); ++i) out_[i] = value_at(x, terms_[i].number);
+}
+
+void Expansion::custom_values(const StreamRow& x) {
+  const auto& own = std::get<Custom>(kernel_);
+  for (std::size_t i = 0; i < terms_.size(); ++i)
+    out_[i] = terms_[i].used ? custom_value(own, x, row(i)) : 0;
+}
+
+void Expansion::mend_small_distances(const StreamRow& x, double base) {
+  for (std::size_t i = 0; i < terms_.size(); ++i)
+    if (terms_[i].used && out_[i] < small_share * (base + base_[i]))
+      out_[i] = pair_sum(Pairing::squared_euclidean, x, row(i));
+}
+
+std::size_t Expansion::add(const StreamRow& x) {
+  std::size_t slot = terms_.size();
+  if (free_.empty()) {
+    terms_.emplace_back();
+    out_.resize(padded(terms_.size()), 0.0);
+    base_.resize(padded(terms_.size()), 0.0);
+    if (has_panel_ && out_.size() > capacity_) make_panel(std::max(lanes, 2 * capacity_));
+  } else {
+    slot = free_.back();
+    free_.pop_back();
+  }
+  fill(slot, x);
+  return slot;
+}
+
+void Expansion::fill(std::size_t slot, const StreamRow& x) {
+  Term& term = terms_[slot];
+  term.features.assign(x.features.begin(), x.features.end());
+  term.values.assign(x.values.begin(), x.values.end());
+  term.number = x.number;
+  term.used = true;
+  term.self = self(x);
+  if (const auto form = form_of(kernel_))
+    base_[slot] = form->pairing == Pairing::squared_euclidean ? own_share(form->pairing, x) : 0;
+  if (!x.features.empty()) columns_ = std::max(columns_, std::size_t{x.features.back()} + 1);
+  if (has_panel_) put_in_panel(slot);
+}
+
+void Expansion::remove(std::size_t slot) {
+  if (has_panel_) take_from_panel(slot);
+  terms_[slot] = Term{};
+  base_[slot] = 0;
+  free_.push_back(static_cast<Index>(slot));
+}
+
+Index Expansion::panel_row(Index feature) {
+  if (feature >= row_of_.size()) {
+    row_of_.reserve(std::size_t{feature} + 1);
+    row_of_.resize(std::size_t{feature} + 1);
+  }
+  if (row_of_[feature] == 0) {
+    const std::size_t size = (panel_rows_ + 1) * capacity_;
+    if (size * sizeof(double) > panel_bytes_) return 0;
+    panel_.reserve(size);
+    panel_.resize(size);
+    row_of_[feature] = static_cast<Index>(++panel_rows_);
+  }
+  return row_of_[feature];
+}
+
+void Expansion::put_in_panel(std::size_t slot) {
+  const Term& term = terms_[slot];
+  for (std::size_t k = 0; k < term.features.size(); ++k) {
+    const Index row = panel_row(term.features[k]);
+    if (row == 0) {
+      has_panel_ = false;
+      panel_ = Buffer<double>();
+      row_of_ = Buffer<Index>();
+      return;
+    }
+    panel_[(row - 1) * capacity_ + slot] = term.values[k];
+  }
+}
+
+void Expansion::take_from_panel(std::size_t slot) {
+  for (const Index feature : terms_[slot].features)
+    panel_[(row_of_[feature] - 1) * capacity_ + slot] = 0;
+}
+
+void Expansion::make_panel(std::size_t capacity) {
+  capacity_ = capacity;
+  panel_rows_ = 0;
+  panel_ = Buffer<double>();
+  row_of_ = Buffer<Index>();
+  for (std::size_t i = 0; i < terms_.size() && has_panel_; ++i)
+    if (terms_[i].used) put_in_panel(i);
+}
+
+void Expansion::restore(std::vector<Slot> slots, std::vector<Index> free_slots) {
+  terms_.assign(slots.size(), Term{});
+  out_.assign(padded(slots.size()), 0.0);
+  base_.assign(padded(slots.size()), 0.0);
+  free_ = std::move(free_slots);
+  columns_ = 0;
+  std::vector<bool> empty(slots.size(), false);
+  for (const Index slot : free_) empty[slot] = true;
+  if (has_panel_) {
+    capacity_ = lanes;
+    while (capacity_ < out_.size()) capacity_ *= 2;
+    make_panel(capacity_);
+  }
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    if (!empty[i]) fill(i, {slots[i].features, slots[i].values, slots[i].number});
+}
+
+}  // namespace maxmargin

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "maxmargin/base/buffer.hpp"
+#include "maxmargin/data/rows.hpp"
+#include "maxmargin/kernel/kernels.hpp"
+
+namespace maxmargin {
+
+/// One row of a stream: increasing features and their values, none of them zero, and its number in
+/// the stream (which a precomputed kernel needs).
+struct StreamRow {
+  std::span<const Index> features;
+  std::span<const double> values;
+  std::uint64_t number = 0;
+};
+
+/// The rows of a kernel expansion that grows and shrinks by one row at a time, and k(x_i, x) of all
+/// of them for a new x, in double.
+///
+/// A row has a slot, which a later row may take over when it is gone. Where they fit, the values
+/// stand in a panel, [feature][slot], so that a feature of x meets all rows at once and a row comes
+/// and goes for the price of its own features. Wide rows are kept as they are, and x is spread out
+/// instead. Both sum in the order of the features: the values are the same to the last bit, also of
+/// k(z, x) for k(x, z).
+class Expansion {
+ public:
+  explicit Expansion(Kernel kernel);
+
+  const Kernel& kernel() const { return kernel_; }
+  /// Slots in use or free: all arrays over slots have this size.
+  std::size_t slots() const { return terms_.size(); }
+  std::size_t count() const { return terms_.size() - free_.size(); }
+  bool used(std::size_t slot) const { return terms_[slot].used; }
+
+  /// Throws Error where the kernel does not take the values of a row.
+  void check(const StreamRow& x) const;
+  /// k(x, x)
+  double self(const StreamRow& x) const;
+  double self(std::size_t slot) const { return terms_[slot].self; }
+  /// out[slot] = k(x_slot, x); 0 in free slots. Valid until the next call.
+  std::span<const double> values(const StreamRow& x);
+  std::span<const double> values(std::size_t slot) { return values(row(slot)); }
+
+  StreamRow row(std::size_t slot) const;
+  std::size_t columns() const { return columns_; }
+
+  /// The slot of a new row.
+  std::size_t add(const StreamRow& x);
+  void remove(std::size_t slot);
+
+  /// The free slots in the order in which they will not be taken: the last one is the next.
+  std::span<const Index> free_slots() const { return free_; }
+  /// The same slots again, empty ones free in this order.
+  struct Slot {
+    std::vector<Index> features;
+    std::vector<double> values;
+    std::uint64_t number = 0;
+  };
+  void restore(std::vector<Slot> slots, std::vector<Index> free_slots);
+
+  /// Bytes that a panel may take.
+  void limit_panel(std::size_t bytes);
+
+ private:
+  struct Term {
+    std::vector<Index> features;
+    std::vector<double> values;
+    std::uint64_t number = 0;
+    double self = 0;
+    bool used = false;
+  };
+
+  void fill(std::size_t slot, const StreamRow& x);
+  void put_in_panel(std::size_t slot);
+  void take_from_panel(std::size_t slot);
+  void make_panel(std::size_t capacity);
+  Index panel_row(Index feature);
+  void sums_by_panel(const StreamRow& x);
+  void sums_by_terms(const StreamRow& x);
+  void spread(const StreamRow& x);
+  void gather(const StreamRow& x);
+  void custom_values(const StreamRow& x);
+  void mend_small_distances(const StreamRow& x, double base);
+  double map_of(double sum) const;
+
+  Kernel kernel_;
+  std::vector<Term> terms_;
+  std::vector<Index> free_;
+  std::size_t columns_ = 0;  ///< that the rows need
+  bool linear_sum_ = false;  ///< the sum over features is an inner product and shares of each row
+  std::vector<double> out_, base_;
+  Buffer<double> spread_;  ///< x, by feature; zero between calls
+
+  bool has_panel_ = false;
+  std::size_t panel_bytes_ = std::size_t{256} << 20;
+  std::size_t capacity_ = 0;       ///< slots of a panel row
+  std::size_t panel_rows_ = 0;     ///< features in the panel
+  Buffer<Index> row_of_;           ///< 1 + the panel's row of a feature; 0: none
+  Buffer<double> panel_;           ///< [row][slot]
+  std::vector<const double*> at_;  ///< scratch: the panel rows of x
+  std::vector<double> times_;
+};
+
+}  // namespace maxmargin

@@ -1,0 +1,482 @@
+#include "maxmargin/online/learner.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "maxmargin/base/error.hpp"
+#include "maxmargin/online/panel_loops.hpp"
+
+namespace maxmargin {
+namespace {
+
+template <class Visit>
+auto with(const Rule& rule, Visit&& visit) {
+  return std::visit(std::forward<Visit>(visit), rule);
+}
+
+/// Sum of w_j x_j over the features that have a weight: four sums, so that none waits for another.
+double weighted_sum(std::span<const double> w, const StreamRow& x) {
+  std::size_t count = x.features.size();
+  while (count > 0 && x.features[count - 1] >= w.size()) --count;
+  const Index* const features = x.features.data();
+  const double* const values = x.values.data();
+  double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+  std::size_t k = 0;
+  for (; k + 4 <= count; k += 4) {
+    s0 += w[features[k]] * values[k];
+    s1 += w[features[k + 1]] * values[k + 1];
+    s2 += w[features[k + 2]] * values[k + 2];
+    s3 += w[features[k + 3]] * values[k + 3];
+  }
+  for (; k < count; ++k) s0 += w[features[k]] * values[k];
+  return (s0 + s1) + (s2 + s3);
+}
+
+double sum_of_squares(std::span<const double> values) {
+  double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+  std::size_t k = 0;
+  for (; k + 4 <= values.size(); k += 4) {
+    s0 += values[k] * values[k];
+    s1 += values[k + 1] * values[k + 1];
+    s2 += values[k + 2] * values[k + 2];
+    s3 += values[k + 3] * values[k + 3];
+  }
+  for (; k < values.size(); ++k) s0 += values[k] * values[k];
+  return (s0 + s1) + (s2 + s3);
+}
+
+[[noreturn]] void refuse(const std::string& what, const std::string& mend) {
+  throw Error(Fault::usage, what, mend);
+}
+
+/// The name of a class that is a number.
+std::string name_of_number(double label) {
+  char text[40];
+  return {text, std::to_chars(text, text + sizeof text, label).ptr};
+}
+
+}  // namespace
+
+Learner::Learner(LearnerOptions options)
+    : options_(std::move(options)),
+      outcome_(with(options_.rule, [](const auto& rule) { return rule.outcome; })),
+      lambda_(options_.lambda.value_or(
+          with(options_.rule, [](const auto& rule) { return rule.preset_lambda; }))),
+      linear_(std::holds_alternative<Linear>(options_.kernel)),
+      terms_(options_.kernel, options_.average) {
+  std::visit([](const auto& kernel) { validate(kernel); }, options_.kernel);
+  std::visit([](const auto& truncation) { validate(truncation); }, options_.truncation);
+  const auto [name, decays, projects, gradient] = with(options_.rule, [](const auto& rule) {
+    validate(rule);
+    return std::tuple{std::string(rule.name), rule.decays, rule.projects,
+                      HasSlope<std::remove_cvref_t<decltype(rule)>>};
+  });
+  rate_ = options_.rate.value_or(projects ? Rate::inverse : Rate::inverse_sqrt);
+  biased_ = options_.bias && !projects && outcome_ != Outcome::novelty;
+  if (!non_negative.contains(lambda_)) refuse("lambda is out of range", "choose 0 or more");
+  if (!positive.contains(options_.eta)) refuse("eta is out of range", "choose a value above 0");
+  if (!decays && lambda_ > 0)
+    refuse("the rule " + name + " has no lambda",
+           "leave it out, or take regularised-perceptron or soft-margin");
+  if (rate_ == Rate::inverse && (!gradient || lambda_ == 0))
+    refuse("the rate 1/(lambda t) needs a rule with lambda > 0", "give lambda, or another rate");
+  if (projects && rate_ != Rate::inverse)
+    refuse("pegasos has the rate 1/(lambda t)", "leave the rate out, or take soft-margin");
+  if (name == "regularised-perceptron" && lambda_ == 0)
+    refuse("the regularised perceptron needs lambda > 0", "give lambda, or take perceptron");
+  if (rate_ != Rate::inverse && lambda_ * options_.eta > 1)
+    refuse("lambda times eta is more than 1: f would change its sign at every step",
+           "choose a smaller eta");
+  if (linear_ && truncates())
+    refuse("a linear machine is its weights: there is nothing to truncate",
+           "leave the truncation out");
+  if (options_.average && truncates())
+    refuse("the average of all steps needs all of their rows",
+           "leave the truncation or the average out");
+  const auto* budget = std::get_if<Budget>(&options_.truncation);
+  if (budget != nullptr && budget->removal == Removal::merge &&
+      !std::holds_alternative<Rbf>(options_.kernel))
+    refuse("rows can be merged with the rbf kernel only", "choose removal project or drop");
+  if (outcome_ != Outcome::classes) terms_.machines.emplace_back();
+  for (OnlineMachine& machine : terms_.machines)
+    machine.width = with(options_.rule, [](const auto& rule) { return rule.first_width(); });
+}
+
+bool Learner::truncates() const {
+  return !std::holds_alternative<NoTruncation>(options_.truncation);
+}
+
+void Learner::check(const StreamRow& x) const {
+  if (!x.features.empty() && x.features.back() >= options_.most_features)
+    throw Error(Fault::data,
+                "feature " + std::to_string(std::uint64_t{x.features.back()} + 1) +
+                    " is beyond the " + std::to_string(options_.most_features) + " allowed",
+                "number the features without large gaps, or allow more");
+  terms_.expansion.check(x);
+}
+
+double Learner::raw_value(const OnlineMachine& machine, std::span<const double> of,
+                          const StreamRow& x) const {
+  (void)machine;
+  return linear_ ? weighted_sum(of, x) : inner_product(of.data(), k_.data(), of.size());
+}
+
+void Learner::evaluate(const StreamRow& x) {
+  check(x);
+  if (linear_) {
+    self_ = sum_of_squares(x.values);
+  } else {
+    k_ = terms_.expansion.values(x);
+    self_ = terms_.expansion.self(x);
+  }
+  const std::size_t count = terms_.machines.size();
+  current_.resize(count);
+  decision_.resize(count);
+  bool finite_values = std::isfinite(self_);
+  for (std::size_t m = 0; m < count; ++m) {
+    const OnlineMachine& machine = terms_.machines[m];
+    const double sum = raw_value(machine, machine.coefficient, x);
+    current_[m] = machine.scale * sum + machine.bias;
+    decision_[m] = current_[m];
+    if (options_.average && average_weight_ > 0)
+      decision_[m] =
+          (machine.scale_sum * sum + raw_value(machine, machine.correction, x) + machine.bias_sum) /
+          average_weight_;
+    if (outcome_ == Outcome::novelty)
+      decision_[m] -= options_.average && average_weight_ > 0 ? machine.width_sum / average_weight_
+                                                              : machine.width;
+    finite_values = finite_values && std::isfinite(current_[m]) && std::isfinite(decision_[m]);
+  }
+  if (!finite_values)
+    throw Error(Fault::data, "the values of this row overflow",
+                "scale the features, or choose a smaller rate if f itself has grown so large");
+}
+
+OnlinePrediction Learner::decide() const {
+  OnlinePrediction said;
+  const auto reach = [&](std::size_t m) {
+    return std::sqrt(std::max(0.0, self_)) * terms_.machines[m].dropped;
+  };
+  if (outcome_ != Outcome::classes) {
+    said.margin = decision_[0];
+    said.value = outcome_ == Outcome::number ? decision_[0] : decision_[0] < 0 ? -1 : 1;
+    said.doubtful =
+        outcome_ == Outcome::novelty && truncates() && std::abs(decision_[0]) <= reach(0);
+    return said;
+  }
+  if (classes_.empty()) return said;
+  if (decision_.size() == 1) {
+    said.class_number = decision_[0] > 0 || classes_.size() == 1 ? 0 : 1;
+    said.margin = decision_[0];
+    said.doubtful = truncates() && classes_.size() == 2 && std::abs(decision_[0]) <= reach(0);
+    return said;
+  }
+  const auto best =
+      static_cast<std::size_t>(std::ranges::max_element(decision_) - decision_.begin());
+  said.class_number = static_cast<int>(best);
+  said.margin = infinity;
+  for (std::size_t m = 0; m < decision_.size(); ++m) {
+    if (m == best) continue;
+    const double lead = decision_[best] - decision_[m];
+    said.margin = std::min(said.margin, lead);
+    said.doubtful = said.doubtful || (truncates() && lead <= reach(best) + reach(m));
+  }
+  return said;
+}
+
+OnlinePrediction Learner::predict(const StreamRow& x) {
+  evaluate(x);
+  return decide();
+}
+
+int Learner::class_of(std::string_view name) const {
+  const auto found = std::ranges::find(classes_, name);
+  return found == classes_.end() ? -1 : static_cast<int>(found - classes_.begin());
+}
+
+Learned Learner::learn(const StreamRow& x, double label) {
+  if (!std::isfinite(label))
+    throw Error(Fault::data, "the label is not a finite number", "give a finite label");
+  if (outcome_ != Outcome::classes) return learn_row(x, label, -1);
+  const auto known = by_number_.find(label);
+  if (known != by_number_.end()) return learn_row(x, 0, known->second);
+  const Learned learned = learn(x, std::string_view(name_of_number(label)));
+  by_number_.emplace(label, class_of(name_of_number(label)));
+  return learned;
+}
+
+Learned Learner::learn(const StreamRow& x, std::string_view label) {
+  if (outcome_ != Outcome::classes)
+    throw Error(Fault::data, "the label '" + std::string(label.substr(0, 40)) + "' is not a number",
+                "give numbers as labels");
+  const int number = class_of(label);
+  if (number >= 0) return learn_row(x, 0, number);
+  if (classes_.size() >= options_.most_classes)
+    throw Error(Fault::data,
+                "the label '" + std::string(label.substr(0, 40)) + "' would be class " +
+                    std::to_string(classes_.size() + 1) + " of at most " +
+                    std::to_string(options_.most_classes),
+                "take a rule of regression if labels are quantities, or allow more classes");
+  // Predicted while the class is still unknown; taken back if the row cannot be learned.
+  const OnlinePrediction before = predict(x);
+  const std::vector<OnlineMachine> machines = terms_.machines;
+  classes_.emplace_back(label);
+  open_class();
+  try {
+    Learned learned = learn_row(x, 0, static_cast<int>(classes_.size()) - 1);
+    learned.before = before;
+    learned.correct = false;
+    return learned;
+  } catch (...) {
+    classes_.pop_back();
+    terms_.machines = machines;
+    throw;
+  }
+}
+
+void Learner::open_class() {
+  if (classes_.size() == 2) return;
+  OnlineMachine fresh;
+  fresh.width = with(options_.rule, [](const auto& rule) { return rule.first_width(); });
+  const std::size_t size = terms_.machines.empty() ? 0 : terms_.machines[0].coefficient.size();
+  fresh.coefficient.assign(size, 0.0);
+  if (options_.average) fresh.correction.assign(size, 0.0);
+  if (classes_.size() == 3) {
+    OnlineMachine second = terms_.machines[0];
+    second.bias = -second.bias;
+    second.bias_sum = -second.bias_sum;
+    for (double& each : second.coefficient) each = -each;
+    for (double& each : second.correction) each = -each;
+    terms_.machines.push_back(std::move(second));
+  }
+  terms_.machines.push_back(std::move(fresh));
+}
+
+double Learner::rate_now() const {
+  const auto t = static_cast<double>(steps_);
+  switch (rate_) {
+    case Rate::constant:
+      return options_.eta;
+    case Rate::inverse_sqrt:
+      return options_.eta / std::sqrt(t);
+    case Rate::inverse:
+      return 1 / (lambda_ * t);
+  }
+  return options_.eta;
+}
+
+double Learner::target_of(std::size_t machine, int class_number) const {
+  return class_number == static_cast<int>(machine) ? 1 : -1;
+}
+
+Learned Learner::learn_row(const StreamRow& x, double target, int class_number) {
+  evaluate(x);
+  Learned learned;
+  learned.before = decide();
+  ++steps_;
+  const double rate = rate_now();
+  pending_.assign(terms_.machines.size(), {});
+  const double own = self_ + (biased_ ? 1 : 0);
+  bool fits = true;
+  with(options_.rule, [&](const auto& rule) {
+    for (std::size_t m = 0; m < pending_.size(); ++m) {
+      const OnlineMachine& machine = terms_.machines[m];
+      const double y = class_number < 0 ? target : target_of(m, class_number);
+      const double g = current_[m];
+      const double loss = rule.loss(y, g, machine.width);
+      learned.loss += loss;
+      if constexpr (HasSlope<std::remove_cvref_t<decltype(rule)>>) {
+        const double slope = rule.slope(y, g, machine.width);
+        pending_[m].coefficient = -rate * slope;
+        if constexpr (rule.adaptive)
+          pending_[m].width = -rate * rule.width_slope(y, g, machine.width);
+      } else {
+        pending_[m].coefficient = rule.step(y, g, own);
+      }
+      fits = fits && std::isfinite(loss) &&
+             std::isfinite(pending_[m].coefficient * pending_[m].coefficient * own);
+    }
+  });
+  if (!fits) {
+    --steps_;
+    throw Error(Fault::data, "the values of this row overflow",
+                "scale the features and labels, or choose a smaller rate");
+  }
+  if (outcome_ == Outcome::classes)
+    learned.correct = learned.before.class_number == class_number;
+  else if (outcome_ == Outcome::novelty)
+    learned.correct = learned.before.value > 0;
+  else
+    learned.correct = pending_[0].coefficient == 0;
+  largest_self_ = std::max(largest_self_, self_);
+  if (!x.features.empty()) columns_ = std::max(columns_, std::size_t{x.features.back()} + 1);
+  if (pending_.size() == 1 && rate > 0)
+    account(learned.loss, -pending_[0].coefficient / rate, terms_.machines[0], current_[0]);
+  update(x, pending_);
+  learned.updated =
+      std::ranges::any_of(pending_, [](const Step& step) { return step.coefficient != 0; });
+  updates_ += learned.updated;
+  return learned;
+}
+
+/// |c' k + lambda f|^2 = c'^2 k(x,x) + 2 lambda c' f(x) + lambda^2 |f|^2.
+void Learner::account(double loss, double slope, const OnlineMachine& machine, double f) {
+  if (rate_ != Rate::inverse) return;
+  risk_sum_ += loss + lambda_ / 2 * machine.squared_norm;
+  const double squared =
+      slope * slope * self_ + 2 * lambda_ * slope * f + lambda_ * lambda_ * machine.squared_norm;
+  slope_sum_ += std::max(0.0, squared) / (2 * lambda_ * static_cast<double>(steps_));
+}
+
+void Learner::update(const StreamRow& x, std::span<const Step> steps) {
+  const bool gradient = with(options_.rule, [](const auto& rule) {
+    return HasSlope<std::remove_cvref_t<decltype(rule)>>;
+  });
+  // 1 - 1/t as it is: lambda times 1/(lambda t) need not be 1/t.
+  const double decay = !gradient || lambda_ == 0 ? 1
+                       : rate_ == Rate::inverse  ? 1 - 1 / static_cast<double>(steps_)
+                                                 : 1 - lambda_ * rate_now();
+  for (std::size_t m = 0; m < steps.size(); ++m) {
+    OnlineMachine& machine = terms_.machines[m];
+    const double a = steps[m].coefficient, f = current_[m] - machine.bias;
+    machine.squared_norm =
+        std::max(0.0, decay * decay * machine.squared_norm + 2 * decay * a * f + a * a * self_);
+    if (biased_) machine.bias += a;
+    machine.width += steps[m].width;
+  }
+  if (decay != 1) decay_all(decay);
+  const bool any = std::ranges::any_of(steps, [](const Step& s) { return s.coefficient != 0; });
+  if (any && linear_) {
+    for (std::size_t m = 0; m < steps.size(); ++m)
+      if (steps[m].coefficient != 0) add_weights(terms_.machines[m], x, steps[m].coefficient);
+  } else if (any) {
+    const std::size_t slot = terms_.add(x, steps_);
+    for (std::size_t m = 0; m < steps.size(); ++m) {
+      OnlineMachine& machine = terms_.machines[m];
+      machine.coefficient[slot] = steps[m].coefficient / machine.scale;
+      if (options_.average)
+        machine.correction[slot] = -machine.coefficient[slot] * machine.scale_sum;
+    }
+  }
+  if (truncates())
+    std::visit([&](const auto& truncation) { truncation.apply(steps_, terms_); },
+               options_.truncation);
+  else if (with(options_.rule, [](const auto& rule) { return rule.projects; }))
+    for (OnlineMachine& machine : terms_.machines) project_to_ball(machine);
+  if (options_.average) add_to_average();
+}
+
+void Learner::decay_all(double decay) {
+  if (decay == 0 && !linear_ && !options_.average)
+    for (std::size_t i = 0; i < terms_.expansion.slots(); ++i)
+      if (terms_.expansion.used(i)) terms_.drop(i);
+  for (OnlineMachine& machine : terms_.machines) {
+    machine.dropped *= decay;
+    machine.scale *= decay;
+    // The average is a difference of two sums: its digits must not be lost in them.
+    const double smallest_scale = options_.average ? 1e-3 : 1e-60;
+    if (machine.scale < smallest_scale) fold_scale(machine);
+  }
+}
+
+/// The same f with a scale of 1.
+void Learner::fold_scale(OnlineMachine& machine) const {
+  for (std::size_t i = 0; i < machine.correction.size(); ++i)
+    machine.correction[i] += machine.scale_sum * machine.coefficient[i];
+  for (double& each : machine.coefficient) each *= machine.scale;
+  machine.scale_sum = 0;
+  machine.scale = 1;
+}
+
+void Learner::add_weights(OnlineMachine& machine, const StreamRow& x, double coefficient) {
+  if (machine.coefficient.size() < columns_) {
+    machine.coefficient.resize(columns_, 0.0);
+    if (options_.average) machine.correction.resize(columns_, 0.0);
+  }
+  const double factor = coefficient / machine.scale;
+  double* const w = machine.coefficient.data();
+  for (std::size_t k = 0; k < x.features.size(); ++k) w[x.features[k]] += factor * x.values[k];
+  if (!options_.average || machine.scale_sum == 0) return;
+  double* const c = machine.correction.data();
+  const double back = -factor * machine.scale_sum;
+  for (std::size_t k = 0; k < x.features.size(); ++k) c[x.features[k]] += back * x.values[k];
+}
+
+void Learner::project_to_ball(OnlineMachine& machine) const {
+  const double excess = machine.squared_norm * lambda_;
+  if (excess <= 1) return;
+  machine.scale /= std::sqrt(excess);
+  machine.squared_norm = 1 / lambda_;
+}
+
+/// Later steps count more: the mean of f_t with weights t (Lacoste-Julien et al. 2012).
+void Learner::add_to_average() {
+  const auto t = static_cast<double>(steps_);
+  average_weight_ += t;
+  for (OnlineMachine& machine : terms_.machines) {
+    machine.scale_sum += t * machine.scale;
+    machine.bias_sum += t * machine.bias;
+    machine.width_sum += t * machine.width;
+  }
+}
+
+void Learner::learn(const Rows& rows, std::span<const double> labels) {
+  const std::uint64_t first = steps_;
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    StreamRow x;
+    x.number = first + i;
+    if (rows.sparse() && rows.doubles != nullptr) {
+      const std::size_t begin = rows.start[i], size = rows.start[i + 1] - begin;
+      x.features = {rows.index + begin, size};
+      x.values = {rows.doubles + begin, size};
+    } else {
+      dense_features_.clear();
+      dense_values_.clear();
+      rows.for_each(i, [&](Index feature, double value) {
+        if (value == 0) return;
+        dense_features_.push_back(feature);
+        dense_values_.push_back(value);
+      });
+      x.features = dense_features_;
+      x.values = dense_values_;
+    }
+    learn(x, labels.empty() ? 0.0 : labels[i]);
+  }
+}
+
+double Learner::dropped() const {
+  double most = 0;
+  for (const OnlineMachine& machine : terms_.machines) most = std::max(most, machine.dropped);
+  return most;
+}
+
+Bound Learner::horizon_bound() const {
+  const auto* horizon = std::get_if<Horizon>(&options_.truncation);
+  if (horizon == nullptr) return {{}, "rows are not forgotten by a horizon"};
+  if (rate_ != Rate::constant) return {{}, "the rate is not constant"};
+  if (lambda_ == 0) return {{}, "lambda is 0: nothing decays"};
+  const auto [slope, gradient] = with(options_.rule, [](const auto& rule) {
+    return std::pair{rule.slope_bound, HasSlope<std::remove_cvref_t<decltype(rule)>>};
+  });
+  if (!gradient || !std::isfinite(slope)) return {{}, "the slope of the loss has no bound"};
+  return {std::pow(1 - lambda_ * options_.eta, horizon->horizon) / lambda_ * slope *
+          std::sqrt(largest_self_)};
+}
+
+std::string Learner::bound_obstacle() const {
+  if (rate_ != Rate::inverse) return "the rate is not 1/(lambda t)";
+  if (biased_) return "the bias is free";
+  if (truncates()) return "rows are truncated";
+  if (outcome_ == Outcome::classes && classes_.size() > 2) return "there are several machines";
+  if (!with(options_.rule, [](const auto& rule) { return rule.convex && !rule.adaptive; }))
+    return "the loss changes along the way";
+  return steps_ == 0 ? "nothing was learned yet" : "";
+}
+
+Bound Learner::risk_bound() const {
+  if (std::string why = bound_obstacle(); !why.empty()) return {{}, why};
+  return {(risk_sum_ - slope_sum_) / static_cast<double>(steps_)};
+}
+
+}  // namespace maxmargin

@@ -1,0 +1,189 @@
+// A learner as bytes, and back.
+#include <algorithm>
+#include <cmath>
+
+#include "maxmargin/model/file/header_json.hpp"
+#include "maxmargin/online/archive.hpp"
+#include "maxmargin/online/learner.hpp"
+#include "maxmargin/online/row_state.hpp"
+
+namespace maxmargin {
+
+template <HasNames E>
+bool named(const std::string& name, E& value) {
+  const auto found = value_named<E>(name);
+  if (found) value = *found;
+  return found.has_value();
+}
+
+namespace {
+
+template <class List>
+Json listed_json(const List& chosen) {
+  return std::visit([](const auto& component) { return component_json(component); }, chosen);
+}
+
+/// What the options are, as JSON: parameters keep every bit.
+std::string options_text(const LearnerOptions& options) {
+  Json object;
+  object["rule"] = listed_json(options.rule);
+  object["kernel"] = listed_json(options.kernel);
+  object["truncation"] = listed_json(options.truncation);
+  if (options.lambda) object["lambda"] = number_json(*options.lambda);
+  if (options.rate) object["rate"] = std::string(to_string(*options.rate));
+  object["eta"] = number_json(options.eta);
+  object["bias"] = options.bias;
+  object["average"] = options.average;
+  object["most_features"] = options.most_features;
+  object["most_classes"] = options.most_classes;
+  return object.dump();
+}
+
+LearnerOptions options_in(const std::string& text, const std::string& name) {
+  const Json object = Json::parse(text, nullptr, false);
+  if (!object.is_object()) throw_damaged(name, "its options cannot be read");
+  const Taken taken(object, name);
+  LearnerOptions options;
+  options.rule = take_listed<Rule>(taken["rule"]);
+  options.kernel = take_listed<Kernel>(taken["kernel"]);
+  options.truncation = take_listed<Truncation>(taken["truncation"]);
+  if (taken.has("lambda")) options.lambda = taken["lambda"].number();
+  if (taken.has("rate")) {
+    Rate rate{};
+    if (!named(taken["rate"].text(), rate)) taken.refuse("unknown rate");
+    options.rate = rate;
+  }
+  options.eta = taken["eta"].number();
+  options.bias = taken["bias"].yes();
+  options.average = taken["average"].yes();
+  options.most_features = taken["most_features"].count();
+  options.most_classes = taken["most_classes"].count();
+  return options;
+}
+
+/// Numbers of which most may be zero: their positions and values.
+template <class Archive>
+void pass_sparse(Archive& archive, std::vector<double>& values, std::uint64_t most) {
+  std::uint64_t size = values.size();
+  std::vector<Index> position;
+  std::vector<double> kept;
+  if constexpr (!Archive::reads)
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (values[i] != 0 || std::signbit(values[i])) {
+        position.push_back(static_cast<Index>(i));
+        kept.push_back(values[i]);
+      }
+  archive(size);
+  archive(position);
+  archive(kept);
+  if constexpr (Archive::reads) {
+    archive.demand(size <= most && position.size() == kept.size(), "counts do not agree");
+    values.assign(static_cast<std::size_t>(size), 0.0);
+    for (std::size_t k = 0; k < kept.size(); ++k) {
+      archive.demand(position[k] < size && std::isfinite(kept[k]), "a coefficient is not right");
+      values[position[k]] = kept[k];
+    }
+  }
+}
+
+template <class Archive>
+void pass_expansion(Archive& archive, OnlineTerms& terms, std::size_t most_features) {
+  pass_rows(archive, terms.expansion, most_features);
+  archive(terms.birth);
+  if constexpr (Archive::reads) {
+    const std::size_t slots = terms.expansion.slots();
+    archive.demand(terms.birth.size() == slots, "counts do not agree");
+    terms.root_self.assign(slots, 0.0);
+    for (std::size_t i = 0; i < slots; ++i)
+      if (terms.expansion.used(i))
+        terms.root_self[i] = std::sqrt(std::max(0.0, terms.expansion.self(i)));
+  }
+}
+
+template <class Archive>
+void pass_machine(Archive& archive, OnlineMachine& machine, std::uint64_t most) {
+  for (double* number :
+       {&machine.scale, &machine.bias, &machine.width, &machine.dropped, &machine.squared_norm,
+        &machine.scale_sum, &machine.bias_sum, &machine.width_sum}) {
+    archive(*number);
+    if constexpr (Archive::reads) archive.demand(std::isfinite(*number), "a number is not finite");
+  }
+  if constexpr (Archive::reads) archive.demand(machine.scale > 0, "a scale is not above 0");
+  pass_sparse(archive, machine.coefficient, most);
+  pass_sparse(archive, machine.correction, most);
+}
+
+}  // namespace
+
+template <class Archive>
+void Learner::pass(Archive& archive) {
+  archive(steps_);
+  archive(updates_);
+  std::uint64_t columns = columns_;
+  archive(columns);
+  for (double* number : {&largest_self_, &risk_sum_, &slope_sum_, &average_weight_}) {
+    archive(*number);
+    if constexpr (Archive::reads) archive.demand(std::isfinite(*number), "a number is not finite");
+  }
+  archive(classes_);
+  std::uint64_t machines = terms_.machines.size();
+  archive(machines);
+  if (!linear_) pass_expansion(archive, terms_, options_.most_features);
+  if constexpr (Archive::reads) {
+    archive.demand(columns <= options_.most_features && classes_.size() <= options_.most_classes,
+                   "it is larger than its options allow");
+    columns_ = static_cast<std::size_t>(columns);
+    const std::size_t expected = outcome_ != Outcome::classes ? 1
+                                 : classes_.size() <= 2 ? std::min<std::size_t>(1, classes_.size())
+                                                        : classes_.size();
+    archive.demand(machines == expected, "machines and classes do not agree");
+    terms_.machines.assign(expected, {});
+  }
+  const std::uint64_t most = linear_ ? options_.most_features : terms_.expansion.slots();
+  for (OnlineMachine& machine : terms_.machines) pass_machine(archive, machine, most);
+  if constexpr (Archive::reads) {
+    std::vector<std::string> names = classes_;
+    std::ranges::sort(names);
+    archive.demand(std::ranges::adjacent_find(names) == names.end(), "a class is named twice");
+    for (const OnlineMachine& machine : terms_.machines)
+      archive.demand(
+          (linear_ ? machine.coefficient.size() <= columns_
+                   : machine.coefficient.size() == terms_.expansion.slots()) &&
+              machine.correction.size() == (options_.average ? machine.coefficient.size() : 0),
+          "counts do not agree");
+  }
+}
+
+std::string Learner::state() const {
+  StateWriter writer;
+  writer(options_text(options_));
+  const_cast<Learner*>(this)->pass(writer);
+  return writer.take();
+}
+
+Learner Learner::from_state(std::span<const std::byte> bytes, const std::string& name) {
+  StateReader reader(bytes, name);
+  std::string text;
+  reader(text);
+  Learner learner = [&] {
+    try {
+      return Learner(options_in(text, name));
+    } catch (const Error& error) {
+      reader.damaged(error.what());
+    }
+  }();
+  learner.pass(reader);
+  reader.end();
+  return learner;
+}
+
+void Learner::restore(std::span<const std::byte> bytes, const std::string& name) {
+  Learner read = from_state(bytes, name);
+  if (options_text(read.options_) != options_text(options_))
+    throw Error(Fault::usage, Place{name},
+                "this checkpoint is of another machine: rule, kernel or another option differs",
+                "repeat the options it was made with");
+  *this = std::move(read);
+}
+
+}  // namespace maxmargin

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <algorithm>
+
+#include "maxmargin/online/rule.hpp"
+
+namespace maxmargin {
+
+/// The hinge: y Lambda is added to alpha_t and b where y g < 1.
+struct SoftMarginRule : GradientRule {
+  static constexpr std::string_view name = "soft-margin";
+  static constexpr std::string_view formula = "max(0, 1 - y g)";
+  static constexpr std::string_view source = "(10.131)";
+  static constexpr std::tuple<> fields{};
+
+  static constexpr bool convex = true;
+  static constexpr double slope_bound = 1;
+  double loss(double y, double g, double) const { return std::max(0.0, 1 - y * g); }
+  double slope(double y, double g, double) const { return y * g < 1 ? -y : 0; }
+};
+
+}  // namespace maxmargin
