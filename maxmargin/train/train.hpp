@@ -24,8 +24,8 @@ struct TrainOptions {
   bool certified = true;
   std::size_t memory_bytes = 0;  ///< budget of the kernel cache; 0: half of the memory
   std::optional<ScalingKind> scaling{};
-  /// Whether a precomputed matrix is positive semi-definite is found out for all of its rows, however
-  /// many: else for up to mercer_rows.
+  /// Whether a precomputed matrix is positive semi-definite is found out for all of its rows,
+  /// however many: else for up to mercer_rows.
   bool mercer_full = false;
   std::vector<ParametricFunction> functions{};  ///< unpenalised, besides the bias
   std::optional<Approximate> approximate{};     ///< the kernel by few basis functions
