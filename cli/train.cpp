@@ -178,9 +178,9 @@ std::string train_summary(const TrainArguments& arguments, const TrainingData& r
           "{} after {}{}", to_string(trained.ended), show_counted(trained.iterations, "iteration"),
           model.machines.size() > 1 ? fmt::format(" of {} machines", model.machines.size()) : ""));
   if (trained.values_asked > 0)
-    text += show_line("cache", fmt::format("{:.1f} % of {:.3g} kernel values were found in it",
-                                           100 * hit_rate(trained),
-                                           static_cast<double>(trained.values_asked)));
+    text += show_line(
+        "cache", fmt::format("{:.1f} % of {:.3g} kernel values were found in it",
+                             100 * hit_rate(trained), static_cast<double>(trained.values_asked)));
   text += show_certificate(trained.certificate);
   if (!trained.improvement.empty())
     text += show_improvement(trained.improvement) +

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "maxmargin/model/verify/one_problem.hpp"
 #include "maxmargin/model/verify/plain_kernel.hpp"
 #include "maxmargin/model/verify/textbook.hpp"
 
@@ -256,6 +257,7 @@ std::string objection(const Examined& found, const Certificate& stored) {
 }  // namespace
 
 std::vector<Verified> verify(const Model& model, const Dataset& data, const Threads& threads) {
+  if (auto found = verify_one_problem(model, data, threads)) return *std::move(found);
   const Formulation stated = formulation_of(model);
   check_identity(model, data);
   const Training training = take_training(model, data, stated, threads);
