@@ -18,6 +18,7 @@ class KernelOptions {
   /// `preset`: the kernel when none is named; empty: none at all.
   void add_to(CLI::App& app, std::string preset);
 
+  bool gives(std::string_view field) const { return settings_.given(field).has_value(); }
   bool chosen() const { return !name_.empty(); }
   const std::string& name() const { return name_; }
   /// Throws a usage Error for whatever is wrong without knowing the data; the kernel, as far as it

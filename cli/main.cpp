@@ -46,7 +46,8 @@ int run(int argc, char** argv) {
   program.require_subcommand(1);
   const Verb verbs[] = {add_train(program),   add_predict(program), add_verify(program),
                         add_check(program),   add_inspect(program), add_convert(program),
-                        add_solvers(program), add_race(program),    add_stream(program)};
+                        add_solvers(program), add_race(program),    add_stream(program),
+                        add_path(program),    add_estimate(program)};
   for (const Verb& verb : verbs) verb.app->group("Commands");
   program.footer(std::string("'maxmargin COMMAND --help' shows the options of a command.\n\n") +
                  exit_code_help);

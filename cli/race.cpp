@@ -205,7 +205,7 @@ int run_race(RaceArguments& arguments) {
 /// The options of training that make no sense where all solvers train.
 void remove_others(CLI::App& app) {
   for (const char* name :
-       {"--solver", "--cross-validate", "--probability", "--true-bound", "--true-gap"})
+       {"--solver", "--cross-validate", "--probability", "--true-bound", "--true-gap", "--start"})
     app.remove_option(app.get_option(name));
   for (CLI::Option* option : app.get_options(
            [](const CLI::Option* each) { return each->get_group().starts_with("Solver"); }))

@@ -1,11 +1,15 @@
 #include "cli/train_options.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 
 #include "cli/running_options.hpp"
 #include "cli/units.hpp"
 #include "maxmargin/base/buffer.hpp"
+#include "maxmargin/model/file/file.hpp"
 #include "maxmargin/train/settings.hpp"
 
 namespace maxmargin::cli {
@@ -40,10 +44,16 @@ void TrainArguments::add_task(CLI::App& app) {
                      ->take_last()
                      ->group("Task");
   task_fields_.add_to(app, "Task");
+  app.add_option("--lambda", lambda_,
+                 "the cost stated as C = 1 / (lambda m), m the rows and their weights (tasks with "
+                 "--cost)")
+      ->type_name("LAMBDA")
+      ->take_last()
+      ->group("Task");
   app.add_option("--multiclass", multiclass_,
-                 "several classes: ovo, one machine per pair; ovr, one per class (svc, nu-svc) "
-                 "[ovo]")
-      ->type_name("ovo|ovr")
+                 "several classes: ovo, one machine per pair; ovr, one per class (svc, nu-svc); "
+                 "crammer-singer, all classes in one problem without a free bias (svc) [ovo]")
+      ->type_name("ovo|ovr|crammer-singer")
       ->take_last()
       ->group("Task");
   app.add_option("--class-weight", class_weights_,
@@ -120,6 +130,7 @@ void TrainArguments::add_approximation(CLI::App& app) {
       "59 "
       "candidates), random, or pivoted (each where the error is largest)",
       approximate_);
+  add("--candidates", "N", "drawn for each basis function of sgma [59]", candidates_);
   add("--rank", "N", "basis functions at most", rank_);
   add("--residual", "R",
       "end when the kernel matrix's trace is approximated but for this share [0.001 without "
@@ -136,7 +147,8 @@ void TrainArguments::add_approximation(CLI::App& app) {
 
 std::optional<Approximate> TrainArguments::approximation() const {
   if (approximate_.empty()) {
-    const std::string idle = !rank_.empty()       ? "--rank"
+    const std::string idle = !candidates_.empty() ? "--candidates"
+                             : !rank_.empty()     ? "--rank"
                              : !residual_.empty() ? "--residual"
                              : !true_gap_.empty() ? "--true-gap"
                              : true_bound_        ? "--true-bound"
@@ -152,6 +164,12 @@ std::optional<Approximate> TrainArguments::approximation() const {
     throw Error(Fault::usage, fmt::format("--approximate: unknown choice '{}'", approximate_),
                 suggestion(approximate_, {"sgma", "random", "pivoted"}));
   result.selection = *selection;
+  if (!candidates_.empty()) {
+    if (result.selection != Selection::sgma)
+      throw Error(Fault::usage, "--candidates has no effect with this --approximate",
+                  "leave it out, or use --approximate sgma");
+    result.candidates = parse_count("--candidates", candidates_, 1, UINT32_MAX);
+  }
   if (!rank_.empty()) result.rank = parse_count("--rank", rank_, 1, UINT32_MAX);
   if (!residual_.empty()) result.residual = parse_number("--residual", residual_, open_fraction);
   return result;
@@ -169,6 +187,10 @@ void TrainArguments::add_machine(CLI::App& app) {
         ->take_last()
         ->group("Running");
   };
+  add("--start", "MODEL",
+      "start from a model of much the same data: for another cost, width, solver or tolerance, for "
+      "more or fewer rows",
+      [this](const std::string& text) { start_ = text; });
   std::string help = "auto, or one of:";
   for_each_nameable<Solver>(
       [&](const auto& solver) { help += fmt::format("\n{:<13} {}", solver.name, solver.summary); });
@@ -228,17 +250,20 @@ void TrainArguments::check() {
                 suggestion(solver_, solvers));
   if (solver_ != "auto")
     solver_fields_.make(solver_);
-  else if (const std::string given = solver_fields_.first_given(); !given.empty())
+  else if (const std::string given = solver_fields_.first_given(); !given.empty() && !asks_for_l1())
     throw Error(Fault::usage, fmt::format("{} has no effect with --solver auto", given),
                 "name the solver that it is for");
-  if (!multiclass_.empty() && multiclass_ != "ovo" && multiclass_ != "ovr")
+  if (!multiclass_.empty() && multiclass_ != "ovo" && multiclass_ != "ovr" &&
+      multiclass_ != "crammer-singer")
     throw Error(Fault::usage, fmt::format("--multiclass: unknown choice '{}'", multiclass_),
-                "choose ovo or ovr");
+                suggestion(multiclass_, {"ovo", "ovr", "crammer-singer"}));
   if (!scale_.empty() && scale_ != "auto" && !scaling_kind(scale_))
     throw Error(Fault::usage, fmt::format("--scale: unknown kind '{}'", scale_),
                 suggestion(scale_, {"range", "unit", "deviation", "maximum"}));
   const Svc* svc = std::get_if<Svc>(&task);
   check_loss(task);
+  check_cost(task);
+  if (!start_.empty()) start_model_ = std::make_shared<const Model>(load(start_));
   approximation();
   true_gap();
   check_out_of_core();
@@ -253,6 +278,37 @@ void TrainArguments::check() {
                             multiclass_.empty() ? "--class-weight" : "--multiclass", task_),
                 "leave it out, or use task svc");
   }
+}
+
+void TrainArguments::check_cost(const Task& task) const {
+  if (!start_.empty() && cross_validation > 0)
+    throw Error(Fault::usage, "--start has no effect with --cross-validate", "give one of them");
+  if (lambda_.empty()) return;
+  parse_number("--lambda", lambda_, positive);
+  if (task_fields_.given("cost"))
+    throw Error(Fault::usage, "--cost and --lambda state the same", "give one of them");
+  const bool has_cost = std::visit(
+      [](const auto& chosen) {
+        if constexpr (requires { chosen.hard_margin; })
+          if (chosen.hard_margin) return false;
+        return requires { chosen.cost; };
+      },
+      task);
+  if (!has_cost)
+    throw Error(Fault::usage, fmt::format("--lambda has no effect with task {}", task_),
+                "leave it out, or use a task with --cost");
+}
+
+void TrainArguments::set_cost(const Dataset& read, Task& task) const {
+  if (lambda_.empty()) return;
+  double rows = static_cast<double>(read.rows());
+  if (!read.weight.empty()) rows = std::accumulate(read.weight.begin(), read.weight.end(), 0.0);
+  const double lambda = parse_number("--lambda", lambda_, positive);
+  std::visit(
+      [&](auto& chosen) {
+        if constexpr (requires { chosen.cost; }) chosen.cost = 1 / (lambda * rows);
+      },
+      task);
 }
 
 void TrainArguments::name_model() {
@@ -292,6 +348,8 @@ TrainOptions TrainArguments::options_without_data() const {
   options.mercer_full = mercer_ == "full";
   options.probability_folds = probability_folds_;
   options.functions = functions();
+  options.start = start_model_;
+  options.l1 = asks_for_l1();
   if (!scale_.empty()) options.scaling = ScalingKind::maximum;
   return options;
 }
@@ -302,11 +360,18 @@ TrainOptions TrainArguments::options(const Dataset& read) const {
       [&](auto& task) {
         if constexpr (requires { task.class_weights; }) {
           if (multiclass_ == "ovr") task.multiclass = Multiclass::one_vs_rest;
+          if (multiclass_ == "crammer-singer") {
+            task.multiclass = Multiclass::crammer_singer;
+            // It has no free bias: none, unless another one is asked for.
+            if constexpr (requires { task.bias; })
+              if (!task_fields_.given("bias")) task.bias = Bias::none;
+          }
           if (!class_weights_.empty())
             task.class_weights = class_factors("--class-weight", class_weights_, read);
         }
       },
       options.task);
+  set_cost(read, options.task);
   options.scaling = scaling(read.x);
   const ParametricFunctions made(options.functions, read.feature_names, read.x.columns());
   options.kernel = made.hides()

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,10 @@ class TrainArguments {
   TrainOptions options(const Dataset& data) const;
   /// Why the data should stay on disk; empty if it should not.
   std::string out_of_core_reason() const;
+  /// Whether this field of the task or the kernel was given.
+  bool gives(std::string_view field) const {
+    return task_fields_.given(field) || kernel_.gives(field);
+  }
   bool demands_out_of_core() const { return out_of_core_; }
   Outcome outcome() const;
   bool names_task() const { return task_option_ != nullptr && task_option_->count() > 0; }
@@ -50,6 +55,14 @@ class TrainArguments {
   double true_gap() const;
   TrainOptions options_without_data() const;
   void check_out_of_core() const;
+  /// `--regulariser l1` alone is the linear program; with a solver that descends it is that
+  /// solver's.
+  bool asks_for_l1() const {
+    return solver_ == "auto" && solver_fields_.given("regulariser") == "l1" &&
+           solver_fields_.first_given() == "--regulariser";
+  }
+  void check_cost(const Task& task) const;
+  void set_cost(const Dataset& data, Task& task) const;
 
   ComponentOptions<Task> task_fields_{"task"};
   ComponentOptions<Solver> solver_fields_{"solver"};
@@ -65,6 +78,8 @@ class TrainArguments {
   std::vector<std::string> class_weights_;
   std::vector<std::string> expressions_, function_columns_;
   std::string scale_;
+  std::string start_, lambda_, candidates_;
+  std::shared_ptr<const Model> start_model_;
   std::string probability_text_;
   int probability_folds_ = 0;
   Stop stop_;

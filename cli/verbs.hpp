@@ -21,5 +21,7 @@ Verb add_convert(CLI::App& program);
 Verb add_solvers(CLI::App& program);
 Verb add_race(CLI::App& program);
 Verb add_stream(CLI::App& program);
+Verb add_path(CLI::App& program);
+Verb add_estimate(CLI::App& program);
 
 }  // namespace maxmargin::cli

@@ -89,7 +89,54 @@ std::vector<Index> first_equal(const Rows& rows, const Value* values, const Thre
   return first;
 }
 
+/// The non-zeros of a row as (feature, value), whatever they are stored as.
+class PlainRow {
+ public:
+  void read(const Rows& rows, std::size_t i) {
+    values_.clear();
+    rows.for_each(i, [&](Index feature, double value) {
+      if (value == 0) return;
+      values_.push_back(static_cast<double>(feature));
+      values_.push_back(value);
+    });
+  }
+  std::uint64_t hash() const {
+    return XXH3_64bits(values_.data(), values_.size() * sizeof(double));
+  }
+  bool operator==(const PlainRow&) const = default;
+
+ private:
+  std::vector<double> values_;
+};
+
 }  // namespace
+
+std::vector<Index> find_rows(const Rows& wanted, const Rows& rows, const Threads& threads) {
+  constexpr std::size_t rows_a_task = 512;
+  std::vector<std::pair<std::uint64_t, Index>> hashes(rows.count);
+  threads.split(rows.count, rows_a_task, [&](std::size_t begin, std::size_t end) {
+    PlainRow row;
+    for (std::size_t i = begin; i < end; ++i) {
+      row.read(rows, i);
+      hashes[i] = {row.hash(), static_cast<Index>(i)};
+    }
+  });
+  std::sort(hashes.begin(), hashes.end());
+  std::vector<Index> found(wanted.count, no_such_row);
+  threads.split(wanted.count, rows_a_task, [&](std::size_t begin, std::size_t end) {
+    PlainRow row, other;
+    for (std::size_t k = begin; k < end; ++k) {
+      row.read(wanted, k);
+      const std::uint64_t hash = row.hash();
+      auto at = std::lower_bound(hashes.begin(), hashes.end(), std::pair(hash, Index{0}));
+      for (; at != hashes.end() && at->first == hash && found[k] == no_such_row; ++at) {
+        other.read(rows, at->second);
+        if (other == row) found[k] = at->second;
+      }
+    }
+  });
+  return found;
+}
 
 std::vector<Index> first_equal_rows(const Rows& rows, const Threads& threads) {
   return rows.floats != nullptr ? first_equal(rows, rows.floats, threads)

@@ -10,4 +10,11 @@ namespace maxmargin {
 /// count as absent.
 std::vector<Index> first_equal_rows(const Rows& rows, const Threads& threads = Threads(1));
 
+/// What find_rows says of a row that is not there.
+inline constexpr Index no_such_row = 0xffffffffu;
+
+/// For each of `wanted` the first of `rows` with the same features, or no_such_row. Zeros count as
+/// absent, and numbers are compared whatever they are stored as.
+std::vector<Index> find_rows(const Rows& wanted, const Rows& rows, const Threads& threads);
+
 }  // namespace maxmargin

@@ -20,6 +20,8 @@ std::string_view to_string(Multiclass multiclass) {
       return "one-vs-one";
     case Multiclass::one_vs_rest:
       return "one-vs-rest";
+    case Multiclass::crammer_singer:
+      return "crammer-singer";
   }
   return "unknown";
 }

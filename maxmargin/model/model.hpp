@@ -16,7 +16,9 @@
 namespace maxmargin {
 
 enum class Outcome { classes, number, novelty };  ///< what a model predicts
-enum class Multiclass { one_vs_one, one_vs_rest };
+/// Machines of pairs of classes vote; one for each class, the largest decides, each trained against
+/// the rest or all of them in one problem.
+enum class Multiclass { one_vs_one, one_vs_rest, crammer_singer };
 std::string_view to_string(Outcome outcome);
 std::string_view to_string(Multiclass multiclass);
 

@@ -223,7 +223,7 @@ class Doubts {
       : mixture_(mixture),
         any_(model.outcome != Outcome::number),
         by_largest_(model.outcome == Outcome::classes &&
-                    model.multiclass == Multiclass::one_vs_rest && model.machines.size() > 1) {}
+                    model.multiclass != Multiclass::one_vs_one && model.machines.size() > 1) {}
 
   bool in_doubt(std::span<const double> values, double reach) const {
     if (!any_) return false;

@@ -4,8 +4,11 @@
 #include <limits>
 
 #include "maxmargin/base/buffer.hpp"
+#include "maxmargin/solver/linear_program/linear_program.hpp"
 #include "maxmargin/solver/solve_from.hpp"
 #include "maxmargin/train/approximation.hpp"
+#include "maxmargin/train/start.hpp"
+#include "maxmargin/train/together.hpp"
 
 namespace maxmargin {
 
@@ -37,6 +40,39 @@ double sum_of_coefficients(const DualQp& qp, std::span<const double> a) {
 }
 
 namespace {
+
+/// The linear-programming machine, whose coefficients are no dual variables.
+TrainedMachine train_expansion(const Formulated& formulated, const TrainOptions& options,
+                               std::size_t memory, std::size_t number, Audience& audience,
+                               const Threads& threads) {
+  if (options.approximate || options.start || options.solver != "auto" || options.settings)
+    throw Error(Fault::usage, "the regulariser l1 has a solver of its own",
+                "leave --approximate, --start and --solver out");
+  const LinearProgram program{audience.rest_of(options.stop), memory};
+  ExpansionSolved solved = solve(formulated.qp, program, threads, [&](const Progress& progress) {
+    return audience.tell(number, progress);
+  });
+  TrainedMachine part;
+  part.solver = LinearProgram::name;
+  part.reason = "sum |beta| as regulariser: a linear program";
+  part.certified.certificate = solved.certified.certificate;
+  part.certified.seconds = solved.certified.seconds;
+  Solution& solution = part.certified.solution;
+  solution.ended = audience.ended(solved.ended);
+  solution.iterations = solved.iterations;
+  const Expansion& expansion = solved.certified.expansion;
+  double sum = 0;
+  for (std::size_t p = 0; p < expansion.beta.size(); ++p) {
+    sum += expansion.beta[p];
+    if (expansion.beta[p] != 0)
+      part.coefficients.emplace_back(formulated.point_rows[p], expansion.beta[p]);
+  }
+  std::sort(part.coefficients.begin(), part.coefficients.end());
+  solution.lambda = expansion.lambda;
+  if (formulated.is_biased) solution.lambda = {sum};
+  audience.finished(number);
+  return part;
+}
 
 /// With a basis of its own that grows.
 TrainedMachine train_improving(const Formulated& formulated, const TrainOptions& options,
@@ -79,21 +115,28 @@ TrainedMachine train_improving(const Formulated& formulated, const TrainOptions&
 
 TrainedMachine train_one(const Examples& data, const Formulated& formulated,
                          const TrainOptions& options, std::size_t memory, std::size_t number,
-                         Audience& audience, const Threads& threads) {
+                         Audience& audience, const Threads& threads,
+                         std::span<const std::pair<Index, double>> start) {
   if (options.approximate && options.true_gap > 0) {
     TrainedMachine part = train_improving(formulated, options, memory, number, audience, threads);
     part.certified.solution.ended = audience.ended(part.certified.solution.ended);
     audience.finished(number);
     return part;
   }
-  const Choice choice =
-      chosen_solver(formulated.qp, audience.rest_of(options.stop), options, memory);
+  if (options.l1) return train_expansion(formulated, options, memory, number, audience, threads);
+  Choice choice = chosen_solver(formulated.qp, audience.rest_of(options.stop), options, memory);
+  std::optional<Known> known;
+  if (!start.empty()) {
+    choice = starting(std::move(choice), formulated.qp, options, memory);
+    choice.reason += "; from the model given to start from";
+    known = started(formulated, start, choice.solver, threads);
+  }
   if (options.chosen) options.chosen(choice);
   TrainedMachine part;
   part.reason = choice.reason;
   part.solver = name_of(choice.solver);
   part.certified = solve_from(
-      nullptr, formulated.qp, choice.solver, threads,
+      known ? &*known : nullptr, formulated.qp, choice.solver, threads,
       [&](const Progress& progress) { return audience.tell(number, progress); },
       options.certified ? Judged::apart : Judged::by_solver);
   part.certified.solution.ended = audience.ended(part.certified.solution.ended);
@@ -141,19 +184,22 @@ void for_each_machine(const Examples& data, const Subproblems& problems,
 std::vector<TrainedMachine> train_machines(const Examples& data, const Subproblems& problems,
                                            const TrainOptions& options, const Threads& threads,
                                            const Observer& observer) {
+  if (problems.multiclass == Multiclass::crammer_singer)
+    return train_together(data, problems, options, threads, observer);
   for (const Subproblem& problem : problems.list)
     check_functions(data.functions, problem.examples, problem.loss, problem.bias);
   Audience audience(observer, problems.list.size());
   std::vector<TrainedMachine> trained(problems.list.size());
-  for_each_machine(data, problems, options, threads,
-                   [&](std::size_t k, std::size_t memory, const Threads& crew) {
-                     const Subproblem& problem = problems.list[k];
-                     const Formulated formulated = formulate(data, problem.examples, problem.loss,
-                                                             options.kernel, problem.bias, crew);
-                     trained[k] = train_one(data, formulated, options, memory, k, audience, crew);
-                     trained[k].certified.f = {};
-                     trained[k].certified.solution.a = {};
-                   });
+  for_each_machine(
+      data, problems, options, threads,
+      [&](std::size_t k, std::size_t memory, const Threads& crew) {
+        const Subproblem& problem = problems.list[k];
+        const Formulated formulated =
+            formulate(data, problem.examples, problem.loss, options.kernel, problem.bias, crew);
+        trained[k] = train_one(data, formulated, options, memory, k, audience, crew, problem.start);
+        trained[k].certified.f = {};
+        trained[k].certified.solution.a = {};
+      });
   return trained;
 }
 

@@ -80,10 +80,12 @@ void for_each_machine(const Examples& data, const Subproblems& problems,
                       const TrainOptions& options, const Threads& threads,
                       const std::function<void(std::size_t, std::size_t, const Threads&)>& work);
 
-/// Trains the machine of a problem, with its variables and its f.
+/// Trains the machine of a problem, with its variables and its f; from the coefficients `start` of
+/// rows, where there are such.
 TrainedMachine train_one(const Examples& data, const Formulated& formulated,
                          const TrainOptions& options, std::size_t memory, std::size_t number,
-                         Audience& audience, const Threads& threads);
+                         Audience& audience, const Threads& threads,
+                         std::span<const std::pair<Index, double>> start = {});
 
 /// Trains all machines; their variables and f are not kept.
 std::vector<TrainedMachine> train_machines(const Examples& data, const Subproblems& problems,

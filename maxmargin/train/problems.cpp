@@ -127,7 +127,8 @@ Subproblems classification(const Dataset& data, const Classification& task) {
   };
   const int count = static_cast<int>(members.size());
   const auto empty = [&](int k) { return members[static_cast<std::size_t>(k)].empty(); };
-  if (task.multiclass == Multiclass::one_vs_rest && count > 2) {
+  if (task.multiclass == Multiclass::crammer_singer ||
+      (task.multiclass == Multiclass::one_vs_rest && count > 2)) {
     for (int k = 0; k < count; ++k)
       if (!empty(k)) add(k, Machine::nobody, [k](int each) { return each == k ? 1.0 : -1.0; });
   } else {

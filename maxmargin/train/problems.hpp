@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "maxmargin/train/formulate.hpp"
@@ -14,6 +15,8 @@ struct Subproblem {
   std::vector<Example> examples;
   Loss loss;
   Bias bias = Bias::unpenalised;
+  /// Coefficients to start from, of rows that are the first of equal ones; see start.hpp.
+  std::vector<std::pair<Index, double>> start{};
 };
 
 /// The machines a task consists of: one for regression and one-class, one per pair of classes or

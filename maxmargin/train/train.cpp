@@ -11,6 +11,7 @@
 #include "maxmargin/train/approximation.hpp"
 #include "maxmargin/train/folds/calibrate.hpp"
 #include "maxmargin/train/machines.hpp"
+#include "maxmargin/train/start.hpp"
 
 namespace maxmargin {
 
@@ -50,8 +51,10 @@ std::vector<std::pair<std::string, std::string>> options_of(const TrainOptions& 
   std::visit(
       [&](const auto& task) {
         if constexpr (requires { task.multiclass; }) {
-          list.emplace_back("multiclass",
-                            task.multiclass == Multiclass::one_vs_one ? "ovo" : "ovr");
+          list.emplace_back("multiclass", task.multiclass == Multiclass::one_vs_one ? "ovo"
+                                          : task.multiclass == Multiclass::one_vs_rest
+                                              ? "ovr"
+                                              : "crammer-singer");
           for (const auto& [label, factor] : task.class_weights)
             list.emplace_back("class-weight " + label, shortest(factor));
         }
@@ -59,6 +62,7 @@ std::vector<std::pair<std::string, std::string>> options_of(const TrainOptions& 
       options.task);
   list.emplace_back("kernel", name_of(options.kernel));
   std::visit(add_fields, options.kernel);
+  if (options.l1) list.emplace_back("regulariser", "l1");
   if (options.approximate) {
     list.emplace_back("approximate", to_string(options.approximate->selection));
     if (options.approximate->rank > 0)
@@ -182,11 +186,15 @@ Prepared prepare(Dataset data, const TrainOptions& options, const Threads& threa
   Prepared prepared;
   prepared.problems = subproblems(data, options.task);
   prepared.features = data.x.columns();
+  if (options.start) require_start_fits(*options.start, prepared.problems, options);
   if (options.certified) prepared.data_hash = content_hash(data);
   const Stopwatch clock;
   if (!options.functions.empty()) add_functions(data, options, threads, prepared.examples);
   if (options.scaling) {
-    prepared.scaling = learn_scaling(data.x, *options.scaling, available_memory_bytes() / 2);
+    // That of a model to start from, so that its support vectors are rows of the data.
+    prepared.scaling = options.start && !options.start->scaling.factor.empty()
+                           ? options.start->scaling
+                           : learn_scaling(data.x, *options.scaling, available_memory_bytes() / 2);
     apply(prepared.scaling, data.x);
   }
   Examples& examples = prepared.examples;
@@ -201,6 +209,7 @@ Prepared prepare(Dataset data, const TrainOptions& options, const Threads& threa
   else if (prepared.problems.list.size() > 1 && !examples.first_equal.empty())
     share_matrix(examples, rows_of_classes(data), options.kernel, shared_part(options), threads);
   prepared.merged_rows = count_merged(data, examples.first_equal, prepared.problems.outcome);
+  if (options.start) take_start(*options.start, options, prepared, threads);
   prepared.feature_names = std::move(data.feature_names);
   prepared.y = std::move(data.y);
   prepared.weight = std::move(data.weight);

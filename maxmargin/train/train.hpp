@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "maxmargin/problem/matrix/approximate.hpp"
@@ -12,6 +13,7 @@ namespace maxmargin {
 
 struct TrainOptions {
   Task task{};
+  bool l1 = false;  ///< sum |beta_j| in the place of 1/2 |w|^2: a linear program, solved exactly
   Kernel kernel = Rbf{};
   Stop stop{};
   std::string solver = "auto";       ///< a name from the list of solvers, or "auto"
@@ -33,6 +35,8 @@ struct TrainOptions {
   /// With approximate: each machine raises its rank until its optimum with the true kernel is known
   /// to this relative gap, see improve.hpp; 0: one approximation for all machines, as it is.
   double true_gap = 0;
+  /// A model of much the same data to start from, see start.hpp; may be null.
+  std::shared_ptr<const Model> start{};
   int probability_folds = 0;  ///< of the cross-validation that gives probabilities; 0: none
   std::uint64_t seed = 0;
 };

@@ -30,7 +30,8 @@ static_assert(sizeof(Certificate) == (certificate_fields.size() + 1) * sizeof(do
 constexpr std::array all_ended{Ended::converged, Ended::iteration_limit, Ended::time_limit,
                                Ended::stalled,   Ended::unbounded,       Ended::cancelled};
 constexpr std::array all_outcomes{Outcome::classes, Outcome::number, Outcome::novelty};
-constexpr std::array all_multiclass{Multiclass::one_vs_one, Multiclass::one_vs_rest};
+constexpr std::array all_multiclass{Multiclass::one_vs_one, Multiclass::one_vs_rest,
+                                    Multiclass::crammer_singer};
 constexpr std::array all_function_kinds{ParametricFunction::Kind::expression,
                                         ParametricFunction::Kind::column,
                                         ParametricFunction::Kind::own};

@@ -7,6 +7,7 @@
 #include "maxmargin/kernel/mercer.hpp"
 #include "maxmargin/model/verify/examine.hpp"
 #include "maxmargin/model/verify/kernel_sums.hpp"
+#include "maxmargin/model/verify/one_problem.hpp"
 #include "maxmargin/model/verify/statements.hpp"
 
 namespace maxmargin {
@@ -462,7 +463,28 @@ std::string_view to_string(Verdict verdict) {
   return "cannot tell";
 }
 
+namespace {
+
+/// Of machines that are one problem together, or keep no dual variables.
+Judgement judged_as_one(std::vector<Verified> machines, const Model& model) {
+  Judgement result;
+  result.precision = to_string(Arithmetic::doubles);
+  result.calibrated = !model.calibration.none();
+  result.verdict = Verdict::is_true;
+  for (Verified& machine : machines) {
+    machine.verdict = machine.holds ? Verdict::is_true : Verdict::is_false;
+    result.primal_only = result.primal_only || machine.primal_only;
+    if (!machine.holds) result.verdict = Verdict::is_false;
+  }
+  result.machines = std::move(machines);
+  return result;
+}
+
+}  // namespace
+
 Judgement judge(const Model& model, const Dataset& data, const Threads& threads) {
+  if (auto found = verify_one_problem(model, data, threads))
+    return judged_as_one(*std::move(found), model);
   const Formulation stated = formulation_of(model);
   check_identity(model, data);
   const Training training = take_training(model, data, stated, threads);

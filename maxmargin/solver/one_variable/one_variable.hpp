@@ -20,6 +20,7 @@ struct GaussSeidel {
   int working_set = 256;
   bool newton = true;
 
+  static constexpr bool takes_start = true;  ///< Run::start is of use to it
   static constexpr std::string_view name = "gauss-seidel";
   static constexpr std::string_view summary =
       "the largest violation first, one variable at a time; no equality row";
@@ -37,6 +38,7 @@ struct Sor {
   std::size_t cache_bytes = std::size_t{1} << 30;
   double relaxation = 1;
 
+  static constexpr bool takes_start = true;  ///< Run::start is of use to it
   static constexpr std::string_view name = "sor";
   static constexpr std::string_view summary =
       "sweeps with over-relaxation, one variable at a time; no equality row";
@@ -52,6 +54,7 @@ struct AdaTron {
   std::size_t cache_bytes = std::size_t{1} << 30;
   double rate = 1;
 
+  static constexpr bool takes_start = true;  ///< Run::start is of use to it
   static constexpr std::string_view name = "adatron";
   static constexpr std::string_view summary =
       "sweeps with one learning rate, one variable at a time; no equality row";

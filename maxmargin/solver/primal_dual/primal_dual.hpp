@@ -51,6 +51,7 @@ struct PrimalDual {
   int working_set = 256;
   std::function<void(const PrimalDualState&)> watch{};  ///< called after every working set
 
+  static constexpr bool takes_start = true;  ///< Run::start is of use to it
   static constexpr std::string_view name = "primal-dual";
   static constexpr std::string_view summary =
       "one variable at a time, Newton steps on the multipliers; any number of equality rows";

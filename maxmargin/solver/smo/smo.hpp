@@ -19,6 +19,7 @@ struct Smo {
   bool shrinking = true;
   int working_set = 768;
 
+  static constexpr bool takes_start = true;  ///< Run::start is of use to it
   static constexpr std::string_view name = "smo";
   static constexpr std::string_view summary =
       "pairs of variables chosen by second order in working sets; a bias, and any equality rows";

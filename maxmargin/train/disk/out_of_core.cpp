@@ -196,6 +196,10 @@ std::optional<std::string> refuses_out_of_core(const TrainOptions& options) {
   if (options.approximate) return "it approximates nothing";
   if (!options.functions.empty()) return "it knows no functions beside the kernel part";
   if (options.probability_folds > 0) return "it learns no probabilities";
+  if (options.start) return "it starts from no model";
+  if (options.l1) return "it knows no other regulariser than |w|^2";
+  if (const auto* svc = std::get_if<Svc>(&options.task))
+    if (svc->multiclass == Multiclass::crammer_singer) return "it knows ovo and ovr only";
   return refuses_task(options.task);
 }
 

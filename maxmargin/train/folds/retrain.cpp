@@ -17,25 +17,6 @@ Formulated formulated(const Prepared& prepared, const Subproblem& problem, const
                    threads);
 }
 
-/// Where a machine without some rows starts: the variables of one with them as far as the bounds
-/// let them, made feasible with the least change. Those leave their bounds that stood there for the
-/// least reason: a little of each of all would take a solver a visit to every one of them. Nothing
-/// where there is no such point.
-std::optional<std::vector<double>> start_near(const DualQp& qp, const Certified& with) {
-  std::vector<double> a = with.solution.a;
-  if (a.size() != qp.size() || with.f.size() != qp.K->size()) return std::nullopt;
-  for (std::size_t v = 0; v < a.size(); ++v)
-    a[v] = std::clamp(a[v], qp.block[v].lower, qp.block[v].upper);
-  std::optional<std::vector<double>> feasible;
-  if (with.solution.lambda.size() == qp.A.size()) {
-    const std::vector<double> slope = slopes_at(qp, with);
-    double steepest = 0;
-    for (const double each : slope) steepest = std::max(steepest, std::abs(each));
-    feasible = gently_feasible(qp, a, slope, 1e-4 * steepest, steepest);
-  }
-  return feasible ? feasible : nearest_feasible(qp, a);
-}
-
 /// The numbers of machines that are left among all.
 std::vector<std::size_t> numbers_of(const Subproblems& some, const Subproblems& all) {
   std::vector<std::size_t> numbers;
@@ -141,6 +122,38 @@ Retrained untrained(const Prepared& prepared, const std::vector<bool>& left_out)
 
 }  // namespace
 
+std::optional<std::vector<double>> start_near(const DualQp& qp, const Certified& with) {
+  std::vector<double> a = with.solution.a;
+  if (a.size() != qp.size() || with.f.size() != qp.K->size()) return std::nullopt;
+  for (std::size_t v = 0; v < a.size(); ++v)
+    a[v] = std::clamp(a[v], qp.block[v].lower, qp.block[v].upper);
+  std::optional<std::vector<double>> feasible;
+  if (with.solution.lambda.size() == qp.A.size()) {
+    const std::vector<double> slope = slopes_at(qp, with);
+    double steepest = 0;
+    for (const double each : slope) steepest = std::max(steepest, std::abs(each));
+    feasible = gently_feasible(qp, a, slope, 1e-4 * steepest, steepest);
+  }
+  return feasible ? feasible : nearest_feasible(qp, a);
+}
+
+std::vector<double> values_at_examples(const Formulated& all, const Subproblem& problem,
+                                       const Certified& certified) {
+  const Machine machine = without_support(problem, certified);
+  const bool divided = std::holds_alternative<NuMargin>(problem.loss) &&
+                       machine.width > std::numeric_limits<double>::min();
+  // K + 1 has the penalised bias in f already.
+  const double bias = problem.bias == Bias::penalised ? 0 : machine.bias();
+  const std::size_t blocks = all.shares.size() / problem.examples.size();
+  std::vector<double> values;
+  values.reserve(problem.examples.size());
+  for (std::size_t i = 0; i < problem.examples.size(); ++i) {
+    const double f = certified.f[all.qp.row[all.shares[i * blocks].variable]];
+    values.push_back((divided ? f / machine.width : f) + bias);
+  }
+  return values;
+}
+
 Retrained train_afresh(const Prepared& prepared, const std::vector<bool>& left_out,
                        const TrainOptions& options, const Threads& threads,
                        const Observer& observer) {
@@ -153,6 +166,9 @@ Retrained train_afresh(const Prepared& prepared, const std::vector<bool>& left_o
 std::optional<Retrainable> retrainable(const Prepared& prepared, const TrainOptions& options,
                                        std::size_t folds, const Threads& threads) {
   constexpr std::size_t least_folds = 3;
+  if (prepared.problems.multiclass == Multiclass::crammer_singer ||
+      options.l1)
+    return std::nullopt;
   if (folds < least_folds || options.approximate || prepared.problems.list.empty() ||
       prepared.examples.functions.count() > 0)
     return std::nullopt;
@@ -227,7 +243,7 @@ Retrainer::Retrainer(const Prepared& prepared, Retrainable can, const TrainOptio
                      all_[k] = keeping_rows(prepared, k, can, options.kernel, kept, crew);
                      whole_[k] = train_one(prepared.examples, all_[k], options,
                                            memory_beside_kept(memory, options, crew, threads), k,
-                                           audience, crew);
+                                           audience, crew, prepared.problems.list[k].start);
                      near_[k] = NearPart(all_[k].qp, whole_[k].certified, kept / near_bytes, crew);
                    });
 }
@@ -290,22 +306,8 @@ std::vector<Retrained> Retrainer::without_each(std::span<const std::vector<bool>
 
 std::vector<double> Retrainer::values(const Retrained& retrained, std::size_t k) const {
   const std::size_t number = retrained.number.at(k);
-  const Subproblem& problem = prepared_.problems.list[number];
-  const Formulated& all = all_[number];
-  const Certified& certified = retrained.machines[k].certified;
-  const Machine machine = without_support(problem, certified);
-  const bool divided = std::holds_alternative<NuMargin>(problem.loss) &&
-                       machine.width > std::numeric_limits<double>::min();
-  // K + 1 has the penalised bias in f already.
-  const double bias = problem.bias == Bias::penalised ? 0 : machine.bias();
-  const std::size_t blocks = all.shares.size() / problem.examples.size();
-  std::vector<double> values;
-  values.reserve(problem.examples.size());
-  for (std::size_t i = 0; i < problem.examples.size(); ++i) {
-    const double f = certified.f[all.qp.row[all.shares[i * blocks].variable]];
-    values.push_back((divided ? f / machine.width : f) + bias);
-  }
-  return values;
+  return values_at_examples(all_[number], prepared_.problems.list[number],
+                            retrained.machines[k].certified);
 }
 
 }  // namespace maxmargin

@@ -29,6 +29,17 @@ struct Retrainable {
 std::optional<Retrainable> retrainable(const Prepared& prepared, const TrainOptions& options,
                                        std::size_t folds, const Threads& threads);
 
+/// Where a machine without some rows starts: the variables of one with them as far as the bounds
+/// let them, made feasible with the least change. Those leave their bounds that stood there for the
+/// least reason: a little of each of all would take a solver a visit to every one of them. Nothing
+/// where there is no such point.
+std::optional<std::vector<double>> start_near(const DualQp& qp, const Certified& with);
+
+/// f of a machine, bias included, at all examples of its problem, those left out too. `all` is the
+/// problem with all rows, over whose points `certified` has f.
+std::vector<double> values_at_examples(const Formulated& all, const Subproblem& problem,
+                                       const Certified& certified);
+
 /// Results of more folds than this need not be in memory at a time.
 inline constexpr std::size_t most_at_once = 32;
 

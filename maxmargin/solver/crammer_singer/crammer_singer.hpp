@@ -1,0 +1,58 @@
+#pragma once
+
+#include "maxmargin/certify/simplex.hpp"
+#include "maxmargin/solver/run.hpp"
+
+namespace maxmargin {
+
+struct SimplexSolution {
+  std::vector<double> a;  ///< a[example * classes + class]
+  Ended ended = Ended::stalled;
+  std::uint64_t iterations = 0;  ///< simplices solved
+};
+
+/// Solves a SimplexQp (Crammer and Singer, JMLR 2, 2001) by working sets of examples: those that
+/// violate the optimality conditions most have their kernel rows computed or found in the cache;
+/// within the set one simplex after another is solved exactly, a projection in O(classes log
+/// classes), until the set is optimal to a share of the violation it began with; then f of all
+/// classes is updated by the rows that changed. Needs rows and products of K. An outer iteration
+/// costs O(points) for each coefficient that changed.
+struct CrammerSinger {
+  Stop stop;
+  std::size_t cache_bytes = std::size_t{1} << 30;
+  std::size_t working_set = 256;
+  static constexpr std::string_view name = "crammer-singer";
+};
+SimplexSolution run(const SimplexQp& qp, const CrammerSinger& options, const Run& context,
+                    std::vector<std::vector<double>> start_f = {});
+
+/// The same for the linear kernel, on the rows themselves: simplices one after another in random
+/// order, w of all classes updated at each (Keerthi and others, KDD 2008); those that stand at a
+/// corner of their simplex for good reasons are left out until the others have converged. Needs
+/// classes x features numbers; a step costs the non-zeros of a row times the classes.
+/// `x.row(point)` are the rows of the points of K.
+struct LinearCrammerSinger {
+  Stop stop;
+  std::uint64_t seed = 0;
+  static constexpr std::string_view name = "linear crammer-singer";
+};
+SimplexSolution run(const SimplexQp& qp, const Rows& x, const LinearCrammerSinger& options,
+                    const Run& context);
+
+/// The least 1/2 diagonal |a|^2 + b'a over a with sum a = 0, a_k <= cost [k = label]. `sorted` is
+/// room for as many numbers.
+void solve_simplex(double diagonal, std::span<const double> b, std::size_t label, double cost,
+                   std::span<double> a, std::vector<double>& sorted);
+
+struct SimplexSolved {
+  SimplexSolution solution;
+  SimplexCertified certified;
+  std::string_view solver;
+};
+
+/// run and certify, in double where that is needed for what was asked. `x`: the rows of the points,
+/// where the kernel is the linear one; may be null.
+SimplexSolved solve(const SimplexQp& qp, const Rows* x, const Stop& stop, std::size_t memory,
+                    std::uint64_t seed, const Threads& threads, const Observer& observer = {});
+
+}  // namespace maxmargin

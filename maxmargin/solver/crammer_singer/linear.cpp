@@ -1,0 +1,227 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "maxmargin/base/rng.hpp"
+#include "maxmargin/solver/crammer_singer/crammer_singer.hpp"
+#include "maxmargin/solver/limits.hpp"
+
+namespace maxmargin {
+namespace {
+
+class LinearMethod {
+ public:
+  LinearMethod(const SimplexQp& qp, const Rows& x, const LinearCrammerSinger& options,
+               const Run& context)
+      : qp_(qp),
+        x_(x),
+        options_(options),
+        limits_(context, options.stop),
+        rng_(options.seed),
+        w_(x.columns * qp.classes, 0.0),
+        a_(context.start),
+        g_(qp.classes),
+        next_(qp.classes) {
+    order_.resize(qp.size());
+    std::iota(order_.begin(), order_.end(), Index{0});
+    if (a_.empty()) a_.assign(qp.size() * qp.classes, 0.0);
+    for (std::size_t i = 0; i < qp.size(); ++i) add_row(i, &a_[i * qp.classes]);
+  }
+
+  SimplexSolution solve() {
+    SimplexSolution solution;
+    std::optional<Ended> ended;
+    double tolerance = options_.stop.kkt;
+    while (!ended) {
+      const double worst = pass();
+      ended = stopped(worst);
+      if (ended || worst > tolerance) continue;
+      if (active_ < order_.size()) {
+        active_ = 0;  // all of them again
+        last_worst_ = infinity;
+        continue;
+      }
+      examine();
+      if (relative_gap_ <= options_.stop.relative_gap && worst <= options_.stop.kkt)
+        ended = Ended::converged;
+      else if (tolerance < 1e-14)
+        ended = Ended::stalled;
+      tolerance = std::min(tolerance, worst) / 4;
+    }
+    solution.a = std::move(a_);
+    solution.ended = *ended;
+    solution.iterations = steps_;
+    return solution;
+  }
+
+ private:
+  std::optional<Ended> stopped(double worst) {
+    if (steps_ >= options_.stop.iterations) return Ended::iteration_limit;
+    Progress progress;
+    progress.iteration = steps_;
+    progress.primal = primal_;
+    progress.dual = dual_;
+    progress.relative_gap = relative_gap_;
+    progress.kkt = worst;
+    progress.active = active_;
+    progress.size = qp_.size();
+    limits_.allow(progress);
+    return limits_.stopped();
+  }
+
+  void add_row(std::size_t i, const double* change) {
+    x_.for_each(qp_.row[i], [&](Index feature, double value) {
+      double* w = &w_[feature * qp_.classes];
+      for (std::size_t k = 0; k < qp_.classes; ++k) w[k] += value * change[k];
+    });
+  }
+  void values_of(std::size_t i) {
+    for (std::size_t k = 0; k < qp_.classes; ++k) g_[k] = qp_.error(i, k);
+    x_.for_each(qp_.row[i], [&](Index feature, double value) {
+      const double* w = &w_[feature * qp_.classes];
+      for (std::size_t k = 0; k < qp_.classes; ++k) g_[k] += value * w[k];
+    });
+  }
+
+  /// One step for each example in play; the largest violation among them.
+  double pass() {
+    if (active_ == 0) active_ = order_.size();
+    for (std::size_t s = 0; s < active_; ++s)
+      std::swap(order_[s], order_[s + rng_.below(active_ - s)]);
+    double worst = 0;
+    for (std::size_t s = 0; s < active_;) {
+      const std::size_t i = order_[s];
+      const double violation = step(i);
+      worst = std::max(worst, violation);
+      // At the corner of its label by more than anything has moved by in the last pass.
+      if (violation == 0 && corner_slack_ > last_worst_) {
+        std::swap(order_[s], order_[--active_]);
+        continue;
+      }
+      ++s;
+    }
+    last_worst_ = std::max(worst, options_.stop.kkt);
+    // No example is left over to tell: all of them again.
+    if (active_ == 0) active_ = order_.size();
+    return worst;
+  }
+
+  double step(std::size_t i) {
+    values_of(i);
+    double* a = &a_[i * qp_.classes];
+    const std::size_t label = qp_.label[i];
+    double largest = -infinity, lowest = infinity, other = -infinity;
+    for (std::size_t k = 0; k < qp_.classes; ++k) {
+      largest = std::max(largest, g_[k]);
+      if (k != label) other = std::max(other, g_[k]);
+      if (qp_.upper(i, k) > a[k]) lowest = std::min(lowest, g_[k]);
+    }
+    const double violation = largest - lowest;
+    corner_slack_ = a[label] == 0 ? g_[label] - other : -infinity;
+    if (!(violation > 1e-15 * (1 + std::abs(largest)))) return 0;
+    const double diagonal = std::max(qp_.K->diagonal()[qp_.row[i]], 1e-12);
+    for (std::size_t k = 0; k < qp_.classes; ++k) g_[k] -= diagonal * a[k];
+    solve_simplex(diagonal, g_, label, qp_.cost[i], next_, sorted_);
+    bool moved = false;
+    for (std::size_t k = 0; k < qp_.classes; ++k) {
+      const double change = next_[k] - a[k];
+      a[k] = next_[k];
+      next_[k] = change;
+      moved = moved || change != 0;
+    }
+    ++steps_;
+    if (moved) add_row(i, next_.data());
+    return violation;
+  }
+
+  void examine() {
+    double half = 0, loss = 0, linear = 0;
+    for (const double w : w_) half += w * w / 2;
+    for (std::size_t i = 0; i < qp_.size(); ++i) {
+      values_of(i);
+      loss += qp_.cost[i] * (*std::max_element(g_.begin(), g_.end()) - g_[qp_.label[i]]);
+      for (std::size_t k = 0; k < qp_.classes; ++k)
+        linear += qp_.error(i, k) * a_[i * qp_.classes + k];
+    }
+    primal_ = half + loss;
+    dual_ = -half - linear;
+    const double sizes = std::abs(primal_) + std::abs(dual_);
+    relative_gap_ = sizes > 0 ? 2 * std::max(0.0, primal_ - dual_) / sizes : 0;
+  }
+
+  const SimplexQp& qp_;
+  const Rows& x_;
+  const LinearCrammerSinger& options_;
+  Limits limits_;
+  Rng rng_;
+  std::vector<double> w_;  ///< w[feature * classes + class]
+  std::vector<double> a_, g_, next_, sorted_;
+  std::vector<Index> order_;  ///< those in play first
+  std::size_t active_ = 0, steps_ = 0;
+  double last_worst_ = infinity, corner_slack_ = 0;
+  double primal_ = infinity, dual_ = -infinity, relative_gap_ = infinity;
+};
+
+}  // namespace
+
+SimplexSolution run(const SimplexQp& qp, const Rows& x, const LinearCrammerSinger& options,
+                    const Run& context) {
+  return LinearMethod(qp, x, options, context).solve();
+}
+
+namespace {
+
+bool reached(const Certificate& certificate, const Stop& stop) {
+  return certificate.kkt <= stop.kkt &&
+         (!certificate.mercer || certificate.relative_gap <= stop.relative_gap);
+}
+
+/// What float kernel values leave unknown is little beside what is asked for.
+bool float_is_enough(const Certificate& certificate, const Stop& stop) {
+  return stop.kkt >= 4 * certificate.rounding;
+}
+
+}  // namespace
+
+SimplexSolved solve(const SimplexQp& qp, const Rows* x, const Stop& stop, std::size_t memory,
+                    std::uint64_t seed, const Threads& threads, const Observer& observer) {
+  constexpr int most_refinements = 6;
+  const bool linear =
+      x != nullptr && x->columns * qp.classes * sizeof(double) <= memory / 2 && x->columns > 0;
+  SimplexSolved best;
+  best.solver = linear ? LinearCrammerSinger::name : CrammerSinger::name;
+  Run context{threads, observer, {}, Precision::fast, 0, {}};
+  const Stopwatch clock;
+  std::vector<std::vector<double>> f;
+  std::uint64_t iterations = 0;
+  for (int round = 0; round < most_refinements; ++round) {
+    SimplexSolution solution =
+        linear ? run(qp, *x, LinearCrammerSinger{stop, seed}, context)
+               : run(qp, CrammerSinger{stop, memory - std::min(memory, qp.K->bytes())}, context,
+                     std::move(f));
+    iterations += solution.iterations;
+    SimplexCertified certified = certify(qp, solution.a, context.precision, threads);
+    if (context.precision == Precision::fast && !float_is_enough(certified.certificate, stop)) {
+      context.precision = Precision::exact;
+      certified = certify(qp, solution.a, context.precision, threads);
+    }
+    const bool better = round == 0 || certified.certificate.kkt < best.certified.certificate.kkt;
+    const Ended ended = solution.ended;
+    if (better) {
+      best.solution = std::move(solution);
+      best.certified = std::move(certified);
+    }
+    best.solution.ended = ended;
+    if (reached(best.certified.certificate, stop) || ended != Ended::converged || !better) break;
+    context.start = best.solution.a;
+    f = best.certified.f;
+    context.precision = Precision::exact;
+    context.seconds_before = clock.seconds();
+  }
+  best.solution.iterations = iterations;
+  if (best.solution.ended == Ended::converged && !reached(best.certified.certificate, stop))
+    best.solution.ended = Ended::stalled;
+  return best;
+}
+
+}  // namespace maxmargin
