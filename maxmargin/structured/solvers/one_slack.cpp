@@ -1,7 +1,7 @@
 #include <algorithm>
 
+#include "maxmargin/structured/plane_problem.hpp"
 #include "maxmargin/structured/solvers/rounds.hpp"
-#include "maxmargin/structured/sub_problem.hpp"
 
 namespace maxmargin {
 namespace {
@@ -160,7 +160,7 @@ class OneSlackRun {
     for (std::size_t j = 0; j < planes_.size(); ++j)
       if (planes_[j].idle < options_.idle) kept.push_back(j);
     if (kept.size() == planes_.size()) return;
-    SubProblem smaller;
+    PlaneProblem smaller;
     for (const std::size_t r : kept)
       for (const std::size_t c : kept) smaller.G.push_back(sub_.G[r * planes_.size() + c]);
     for (std::size_t k = 0; k < kept.size(); ++k) {
@@ -196,7 +196,7 @@ class OneSlackRun {
   Rounds rounds_;
   StructuredWeights w_;
   std::vector<JointPlane> planes_;
-  SubProblem sub_;
+  PlaneProblem sub_;
 };
 
 }  // namespace

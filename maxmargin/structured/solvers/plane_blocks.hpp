@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "maxmargin/structured/plane_problem.hpp"
 #include "maxmargin/structured/structured.hpp"
-#include "maxmargin/structured/sub_problem.hpp"
 
 namespace maxmargin {
 
@@ -57,7 +57,7 @@ class PlaneBlocks {
   JointFeatures psi_, other_;  ///< room for features
   std::vector<StructureView> views_;
   std::vector<double> margins_;
-  SubProblem work_;
+  PlaneProblem work_;
   std::vector<double> dense_;  ///< all zero between uses
 };
 

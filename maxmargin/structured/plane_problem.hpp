@@ -13,7 +13,7 @@ namespace maxmargin {
 ///
 /// with s at the a it starts from. The truth is the plane with s = 0 and G = 0 that takes what is
 /// left of U.
-struct SubProblem {
+struct PlaneProblem {
   std::vector<double> G;       ///< k by k: <psi_k, psi_l>
   std::vector<double> s;       ///< at alpha, c included
   std::vector<double> alpha;   ///< feasible
@@ -24,6 +24,6 @@ struct SubProblem {
 /// Sequential minimal optimisation by the pair that violates most, a step k operations, with a
 /// Newton step among the planes that have alpha now and then; until no pair violates by more than
 /// this share of the first violation, which it returns.
-double solve_by_pairs(SubProblem& problem, double share, std::size_t most_steps);
+double solve_by_pairs(PlaneProblem& problem, double share, std::size_t most_steps);
 
 }  // namespace maxmargin

@@ -1,4 +1,4 @@
-#include "maxmargin/structured/sub_problem.hpp"
+#include "maxmargin/structured/plane_problem.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,7 @@ struct Pair {
 };
 
 /// The plane whose alpha should grow and the one, of those that have some, that should give it.
-Pair worst_pair(const SubProblem& p, double left) {
+Pair worst_pair(const PlaneProblem& p, double left) {
   Pair pair;
   double most = 0, least = left > 0 ? 0 : infinity;
   for (std::size_t k = 0; k < p.s.size(); ++k) {
@@ -35,7 +35,7 @@ Pair worst_pair(const SubProblem& p, double left) {
 
 class PairSteps {
  public:
-  explicit PairSteps(SubProblem& p) : p_(p), size_(p.s.size()) {
+  explicit PairSteps(PlaneProblem& p) : p_(p), size_(p.s.size()) {
     double used = 0;
     for (const double a : p.alpha) used += a;
     left_ = p.capacity == infinity ? infinity : std::max(0.0, p.capacity - used);
@@ -109,14 +109,14 @@ class PairSteps {
     return k == truth || l == truth ? 0.0 : p_.G[k * size_ + l] + p_.curvature;
   }
 
-  SubProblem& p_;
+  PlaneProblem& p_;
   std::size_t size_;
   double left_ = 0;  ///< the truth's alpha
 };
 
 }  // namespace
 
-double solve_by_pairs(SubProblem& p, double share, std::size_t most_steps) {
+double solve_by_pairs(PlaneProblem& p, double share, std::size_t most_steps) {
   PairSteps steps(p);
   const std::size_t pairs_between = 10 + 2 * p.s.size();
   double first = 0;
