@@ -110,10 +110,12 @@ int run_estimate(EstimateArguments& arguments) {
   const Threads threads(arguments.threads);
   Dataset data = read(arguments.data, options, threads);
   const auto show = arguments.json ? ProgressLine::Show::no : ProgressLine::Show::yes;
-  const Estimates found = watched(
-      arguments.data, arguments.options.stop, show, [&](const Observer& observer, ProgressLine&) {
-        return estimate(model, std::move(data), arguments.options, threads, observer);
-      });
+  const StopRequest request;
+  const Estimates found =
+      watched(arguments.data, arguments.options.stop, request, show,
+              [&](const Observer& observer, ProgressLine&) {
+                return estimate(model, std::move(data), arguments.options, threads, observer);
+              });
   if (arguments.json)
     print_json(estimate_json(found));
   else

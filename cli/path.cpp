@@ -206,7 +206,7 @@ int run_path(PathArguments& arguments) {
   check_values(arguments);
   train.check();
   for (const std::string* file : {&arguments.csv, &arguments.svg})
-    if (!file->empty()) require_writable(*file);
+    if (!file->empty()) require_writable(*file, {train.data});
   const Threads threads(train.threads);
   TrainingData read = read_training_data(train, threads);
   double rows = static_cast<double>(read.rows);
@@ -216,8 +216,9 @@ int run_path(PathArguments& arguments) {
   }
   const PathOptions options = path_options(arguments, read.options, rows);
   const auto show = train.json || train.quiet ? ProgressLine::Show::no : ProgressLine::Show::yes;
-  const TrainedPath path =
-      watched(train.data, options.train.stop, show, [&](const Observer& observer, ProgressLine&) {
+  const StopRequest request;
+  const TrainedPath path = watched(
+      train.data, options.train.stop, request, show, [&](const Observer& observer, ProgressLine&) {
         return train_path(std::move(read.data), options, threads, observer);
       });
   if (!arguments.csv.empty()) write_file(arguments.csv, path_csv(options, path));

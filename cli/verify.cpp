@@ -160,7 +160,8 @@ std::string show_judgement(const Model& model, const Judgement& found, bool look
 int run_verify(VerifyArguments& arguments) {
   arguments.reading.make();
   refuse_model(arguments.data, "maxmargin verify MODEL DATA");
-  if (!arguments.report.empty()) require_writable(arguments.report);
+  if (!arguments.report.empty())
+    require_writable(arguments.report, {arguments.data, arguments.model});
   const Model model = load_any(arguments.model);
   arguments.reading.fill_in(model.options, ReadingOptions::File::trained_on);
   ReadOptions options = arguments.reading.make();

@@ -1,5 +1,7 @@
 #include "cli/stream/session.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "maxmargin/online/archive.hpp"
