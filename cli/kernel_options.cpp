@@ -28,11 +28,11 @@ Kernel KernelOptions::make(const Rows& rows, std::optional<ScalingKind> scaling)
 }
 
 Kernel KernelOptions::make_without_data() const {
-  const std::string given = fields_.given(gamma).value_or("scale");
-  if (fields_.has(name_, gamma) && (given == "scale" || given == "auto"))
+  const std::string given = settings_.given("gamma").value_or("scale");
+  if (settings_.has(name_, "gamma") && (given == "scale" || given == "auto"))
     throw Error(Fault::usage, fmt::format("kernel {} needs --gamma: there is no data yet", name_),
                 "give a number; 1 / (features * variance) is a start");
-  return fields_.make(name_);
+  return made<Kernel>(settings_, name_);
 }
 
 std::string show_kernel(const Kernel& kernel) {

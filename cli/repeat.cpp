@@ -1,5 +1,8 @@
 #include "cli/repeat.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <cmath>
 #include <map>
 

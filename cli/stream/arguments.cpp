@@ -1,5 +1,8 @@
 #include "cli/stream/arguments.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "cli/output.hpp"
 #include "cli/running_options.hpp"
 
@@ -168,8 +171,8 @@ void StreamArguments::check() {
   if (is_listening() && listen.rfind(':') == std::string::npos)
     throw Error(Fault::usage, fmt::format("--listen: '{}' has no port", listen),
                 "write 127.0.0.1:7000");
-  if (!model.empty()) require_writable(model);
-  if (!checkpoint.empty()) require_writable(checkpoint);
+  if (!model.empty()) require_writable(model, {input});
+  if (!checkpoint.empty()) require_writable(checkpoint, {input});
 }
 
 std::unique_ptr<StreamLearner> StreamArguments::make_learner() const {
