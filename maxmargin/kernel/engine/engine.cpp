@@ -340,21 +340,29 @@ bool groups_pay(const Rows& columns, std::size_t used_features) {
   return grouped * static_cast<double>(rows_a_group * together) < cost * static_cast<double>(alone);
 }
 
+/// How far roots that were rounded are from those of the stored numbers, whose largest sum of a row
+/// is `sum`: before any center is taken off.
+SumError rounded_roots(const Form& form, double sum) {
+  if (!Summation(form.pairing).roots) return {};
+  return moved_rows(unit_roundoff * std::sqrt(sum));
+}
+
 /// The proved error of values from sums of such terms, in float or in double, of the rows as they
 /// are or about a center.
-double packed_error(const Form& form, double roundoff, std::size_t terms, double own) {
-  const Summation summation(form.pairing);
-  SumError sums = summation.is_product() ? product_sums(form, roundoff, terms, own)
-                                         : list_sums_error(roundoff, terms, own);
-  if (summation.roots) sums = sums + moved_rows(unit_roundoff * 4 * std::sqrt(own));
-  return value_error(form, sums, float_roundoff);
+double packed_error(const Form& form, double roundoff, std::size_t terms, double own,
+                    const SumError& before) {
+  const SumError sums = Summation(form.pairing).is_product()
+                            ? product_sums(form, roundoff, terms, own)
+                            : list_sums_error(roundoff, terms, own);
+  return value_error(form, sums + before, float_roundoff);
 }
 
 /// By differences of features in float, and in sums over rows by products about `norm`.
-double differences_error(const Form& form, std::size_t features, double own, double norm) {
-  const double by_products = packed_error(form, float_roundoff, features, norm);
+double differences_error(const Form& form, std::size_t features, double own, double norm,
+                         const SumError& before) {
+  const double by_products = packed_error(form, float_roundoff, features, norm, before);
   const SumError sums = difference_sums_error(float_roundoff, features, std::max(own, norm));
-  return std::max(by_products, value_error(form, sums, float_roundoff));
+  return std::max(by_products, value_error(form, sums + before, float_roundoff));
 }
 
 std::unique_ptr<Engine> make_form_engine(const Form& form, const Rows& columns,
@@ -363,6 +371,7 @@ std::unique_ptr<Engine> make_form_engine(const Form& form, const Rows& columns,
   const Extent extent = extent_of(summation, columns, threads);
   double own = summation.is_product() ? extent.norm : extent.alone;
   double trust = fits_float(form, own) ? float_trust(form, own, float_limit) : 0;
+  const SumError before = rounded_roots(form, extent.norm);
   Packing packing;
   packing.used = used_features(columns, threads);
   packing.nonzeros = static_cast<double>(extent.nonzeros) / static_cast<double>(columns.count + 1);
@@ -370,8 +379,8 @@ std::unique_ptr<Engine> make_form_engine(const Form& form, const Rows& columns,
   const bool pack = panel_bytes<float>(packing.used.count, columns.count) <=
                     std::max(small_panels, packing_factor * stored);
   if (!pack) {
-    const double error =
-        packed_error(form, trust == 0 ? unit_roundoff : float_roundoff, extent.longest, own);
+    const double error = packed_error(form, trust == 0 ? unit_roundoff : float_roundoff,
+                                      extent.longest, own, before);
     if (trust == 0 && needs_differences(form, error))
       return std::make_unique<DifferenceEngine>(form, columns);
     return std::make_unique<StoredEngine>(form, columns, trust == 0, error);
@@ -416,22 +425,23 @@ std::unique_ptr<Engine> make_form_engine(const Form& form, const Rows& columns,
   if (trust > 0 && by_distance) packing.deviation = sums_deviation(form, own, float_limit);
   if (packing.by_differences) packing.deviation = 5e-8;
   const std::size_t terms = packing.side == LeftSide::dense ? packing.used.count : extent.longest;
-  packing.float_error =
-      packing.by_differences
-          ? differences_error(form, packing.used.count, own, packing.by_products ? about_means : 0)
-          : packed_error(form, float_roundoff, terms, own);
+  packing.float_error = packing.by_differences
+                            ? differences_error(form, packing.used.count, own,
+                                                packing.by_products ? about_means : 0, before)
+                            : packed_error(form, float_roundoff, terms, own, before);
   const bool is_long = summation.is_product() && packing.used.count > longest_float_sum;
   if (trust > 0 && !is_long)
     return make_panel_engine<float>(form, columns, std::move(packing), threads);
   packing.trusted_norm = fits_float(form, own) ? float_trust(form, own, blocks_limit) : 0;
   packing.deviation = sums_deviation(form, own, blocks_limit);
-  packing.float_error = packed_error(form, float_roundoff, std::min(terms, longest_block), own) +
-                        packed_error(form, unit_roundoff, terms, own);
+  packing.float_error =
+      packed_error(form, float_roundoff, std::min(terms, longest_block), own, before) +
+      packed_error(form, unit_roundoff, terms, own, before);
   if (packing.trusted_norm > 0 && summation.is_product())
     return make_panel_engine<float, double>(form, columns, std::move(packing), threads);
   packing.trusted_norm = std::numeric_limits<double>::infinity();
   packing.deviation = 5e-8;
-  packing.float_error = packed_error(form, unit_roundoff, terms, own);
+  packing.float_error = packed_error(form, unit_roundoff, terms, own, before);
   if (needs_differences(form, packing.float_error))
     return std::make_unique<DifferenceEngine>(form, columns);
   if (packing.side == LeftSide::grouped) packing.side = LeftSide::listed;
