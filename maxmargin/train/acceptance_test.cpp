@@ -47,6 +47,29 @@ TEST(Acceptance, IsWhatTheMethodsAreMadeFor) {
   EXPECT_FALSE(lagrangian.any_rows);
 }
 
+TEST(Acceptance, OfTheClassicalSolversToo) {
+  const Acceptance platt = acceptance_of(Platt{});
+  EXPECT_TRUE(accepts(platt, "svc", "hinge", Bias::unpenalised));
+  EXPECT_TRUE(accepts(platt, "svc", "logistic", Bias::unpenalised));
+  EXPECT_TRUE(accepts(platt, "svr", "epsilon-insensitive", Bias::unpenalised));
+  EXPECT_TRUE(accepts(platt, "nu-svc", "", Bias::unpenalised));
+  EXPECT_TRUE(accepts(platt, "one-class", "", Bias::unpenalised));
+  EXPECT_FALSE(accepts(platt, "svc", "hinge", Bias::none));
+  EXPECT_FALSE(platt.any_rows);
+  EXPECT_FALSE(platt.indefinite.empty());
+  // These take all there is, with any equality rows, where the kernel is definite.
+  for (const Acceptance& all : {acceptance_of(Decomposition{}), acceptance_of(Chunking{}),
+                                acceptance_of(PrimalNewton{}), acceptance_of(GradientDescent{})}) {
+    EXPECT_EQ(all.formulations.size(), formulations().size());
+    EXPECT_TRUE(all.indefinite.empty());
+    EXPECT_TRUE(all.any_rows);
+  }
+  const Acceptance stochastic = acceptance_of(Stochastic{});
+  EXPECT_TRUE(accepts(stochastic, "svc", "hinge", Bias::penalised));
+  EXPECT_FALSE(accepts(stochastic, "svc", "hinge", Bias::unpenalised));
+  EXPECT_FALSE(stochastic.any_rows);
+}
+
 // A formulation that nothing can solve could be asked for and never be answered.
 TEST(Acceptance, EveryFormulationHasASolver) {
   std::size_t most = 0;

@@ -14,6 +14,8 @@ namespace {
 
 constexpr double sufficient = 1e-4, shorter = 0.5;
 constexpr int most_halvings = 40, most_steps_a_level = 200;
+// Of what was asked for: the certificate also counts what rounding may have changed.
+constexpr double enough_share = 0.5;
 constexpr double curvature_factor = 0.1, least_curvature = 1e-13;
 // A step that promises less than this share of the objective is rounding.
 constexpr double step_rounding = 1e-15;
@@ -163,7 +165,10 @@ class Newton {
   }
   bool enough() {
     judge();
-    return kkt_ <= options_.stop.kkt && gap_ <= options_.stop.relative_gap;
+    return has_reached(enough_share);
+  }
+  bool has_reached(double share) const {
+    return kkt_ <= share * options_.stop.kkt && gap_ <= share * options_.stop.relative_gap;
   }
 
   void settle() {
@@ -173,6 +178,8 @@ class Newton {
       curvature_ *= curvature_factor;
       smooth();
       ended_.reset();
+    } else if (has_reached(1)) {
+      ended_ = Ended::converged;
     } else if (no_margin_) {
       ended_ = Ended::unbounded;
     } else {
