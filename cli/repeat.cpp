@@ -1,5 +1,7 @@
 #include "cli/repeat.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <map>
 
