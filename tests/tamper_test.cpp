@@ -10,7 +10,6 @@
 #include "maxmargin/model/verify/verify.hpp"
 #include "maxmargin/train/train.hpp"
 #include "tests/made_data.hpp"
-#include "tests/paths.hpp"
 
 namespace maxmargin {
 namespace {
@@ -282,23 +281,6 @@ TEST(Tamper, NoExcuseIsTakenFromTheFile) {
   machine.certificate.mercer = false;
   machine.certificate.rounding = 9;
   EXPECT_EQ(judge(model, each.data, Threads(1)).verdict, Verdict::is_false);
-}
-
-// Files as they were written before certificates were bounds (tests/models): they load for ever.
-TEST(ModelFiles, OldOnesLoad) {
-  constexpr std::pair<const char*, const char*> files[] = {
-      {"nu_svc.model", "0d7a971692c27d74427e1fbbb77980cc"},
-      {"nu_svr.model", "1b672353ecc18a1050dfb6369572c0fc"},
-      {"one_class.model", "74039e768c9bf4bf66382b840a67938c"},
-      {"out_of_core.model", "af542fe1cdfbcc1893ab4ffbf36d088b"},
-      {"svc.model", "a5b50e8bbb0c795b466a8d72b3be9941"},
-      {"svr.model", "72f70f4b6bdbd45e2b13e76071e4ba42"}};
-  for (const auto& [name, expected] : files) {
-    const Model model = load(source_dir() / "tests/models" / name);
-    EXPECT_EQ(digest(model), expected) << name;
-    const std::string bytes = to_bytes(model);
-    EXPECT_EQ(digest(from_bytes(std::as_bytes(std::span(bytes)), name)), expected) << name;
-  }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "maxmargin/model/verify/dual_pieces.hpp"
 
@@ -102,8 +103,7 @@ class Examiner {
     return stated_.kind == Kind::nu_svc || rows > 1 || beta.parts > 1;
   }
   /// Of several rows of a regression, coefficients are differences of what both sides have.
-  template <class Range>
-  Extended rounded_size(const Claimed::Coefficient& beta, const Range& same) const {
+  Extended rounded_size(const Claimed::Coefficient& beta, std::span<const SeenRow> same) const {
     Extended size = beta.size * scale_.size();
     if (stated_.kind == Kind::svr || stated_.kind == Kind::nu_svr)
       for (const SeenRow& row : same) size += row.price * std::max(stated_.over, stated_.under);
@@ -111,7 +111,9 @@ class Examiner {
   }
   void take_rounded(const std::vector<SeenRow>& rows) {
     for (const auto& [point, coefficient] : claimed_.beta) {
-      const auto same = std::ranges::equal_range(rows, point, {}, &SeenRow::point);
+      const auto first = std::ranges::lower_bound(rows, point, {}, &SeenRow::point);
+      const auto last = std::ranges::upper_bound(rows, point, {}, &SeenRow::point);
+      const std::span<const SeenRow> same(first, last);
       if (!is_rounded(same.size(), coefficient)) continue;
       const Extended size = rounded_size(coefficient, same);
       rounded_root_ += size * root_of(same.front().row);
