@@ -79,7 +79,7 @@ TEST_F(CliSolver, ClassicalSolversRefuseInOneLineWithTheWayOut) {
   expect_refused({"--solver", "platt", "--zeta", "2"}, "greater than 0 and less than 2");
   expect_refused({"--solver", "platt", "--zeta", "0"}, "greater than 0 and less than 2");
   expect_refused({"--solver", "platt", "--zeta", "fast"}, "or adaptive");
-  expect_refused({"--solver", "platt", "--order", "decrease"}, "did you mean 'decreasing'");
+  expect_refused({"--solver", "platt", "--order", "decreasin"}, "did you mean 'decreasing'");
   expect_refused({"--solver", "platt", "--bias", "none"}, "leave --bias out");
   expect_refused({"--solver", "decomposition", "--working-set", "1"}, "take sets of at least 2");
   expect_refused({"--solver", "decomposition", "--inner", "sor"}, "choose another --inner");

@@ -41,7 +41,7 @@ TEST_F(CliUsage, AMistakeIsOneLineThatSaysHowToMendIt) {
       {{"train", "d", "--task", "svr", "--multiclass", "ovo"}, "use task svc"},
       {{"train", "d", "--task", "svr", "--class-weight", "1=2"}, "use task svc"},
       {{"train", "d", "--task", "svm"}, "unknown task"},
-      {{"train", "d", "--multiclass", "all"}, "ovo or ovr"},
+      {{"train", "d", "--multiclass", "all"}, "choose one of ovo, ovr"},
       {{"train", "d", "--hard-margin", "--cost", "2"}, "--cost has no effect"},
       {{"train", "d", "--class-weight", "1"}, "LABEL=FACTOR"},
       {{"train", "d", "--class-weight", "1=-2"}, "greater than 0"},
