@@ -70,7 +70,8 @@ struct AllSettings {
   }
 
   void take(const std::vector<std::pair<std::string, std::string>>& given) {
-    for (const auto& [name, text] : given) {
+    for (const auto& [asked, text] : given) {
+      const std::string& name = asked;  // a lambda cannot hold what a binding names
       bool known = std::any_of(std::begin(generals), std::end(generals),
                                [&](const General& each) { return each.name == name; });
       for (FieldSettings* each : {&task, &kernel, &solver})
