@@ -75,10 +75,16 @@ std::string obstacle_of(const Certified& found, const Stop& stop) {
   return text;
 }
 
-/// For another round: a solver's own gap has to leave room for the rounding that is charged to it.
+/// For another round: a solver's own gap has to leave room for the rounding that is charged to it,
+/// and its own violation for that of the multipliers the certificate has.
 Solver with_tighter_stop(const Solver& solver, int round) {
   Solver tighter = solver;
-  std::visit([&](auto& chosen) { chosen.stop.relative_gap *= std::pow(0.5, round); }, tighter);
+  std::visit(
+      [&](auto& chosen) {
+        chosen.stop.relative_gap *= std::pow(0.5, round);
+        chosen.stop.kkt *= std::pow(0.5, round);
+      },
+      tighter);
   return tighter;
 }
 

@@ -119,9 +119,17 @@ bool is_positive(const Kernel& kernel) {
       kernel);
 }
 
-/// Where b is free, what leaves with an example must find room at free variables, whose share in
-/// the objective is flat, and must have had room there to come: otherwise b may jump, and nothing
-/// is said of the example. The room of all free variables to raise or lower sum s a.
+/// How far f at an example can fall when it leaves and b is free. Let its variable be alpha, of
+/// sign s, and let free variables have room to raise s sum s a by (1 + c) alpha. At the machine
+/// with all rows the objective without the example has the subgradients
+///
+///   alpha s (x, 1)   and   alpha s (x - (1 + c) z, -c),   z a mean of points of free variables,
+///
+/// each of which gives g'(dw, db) + |dw|^2 <= 0 for the machine without it, so that
+///
+///   -s df(x) <= (1 + c)/c |x - z| |dw| - |dw|^2/(c alpha) <= (1 + c)^2/(4 c) alpha |x - z|^2,
+///
+/// best where c = 1. Without room, b may jump, and nothing is said of the example.
 class FreeRoom {
  public:
   FreeRoom(const DualQp& qp, std::span<const double> a) : qp_(qp), a_(a) {
@@ -130,15 +138,27 @@ class FreeRoom {
       lower_ += room(v, -1);
     }
   }
-  /// Whether the variables of an example can leave, when the others stay.
-  bool takes(std::span<const Formulated::Share> shares) const {
-    double raise = raise_, lower = lower_, amount = 0;
+  /// c for an example, at most 1; 0 where b may jump.
+  double share_for(std::span<const Formulated::Share> shares) const {
+    constexpr double least = 1e-3;  // below, it is rounding that tells
+    double raise = raise_, lower = lower_, amount = 0, along = 0, size = 0;
+    bool rises = false, falls = false;
     for (const Formulated::Share& share : shares) {
+      const Block& block = qp_.block[share.variable];
       raise -= room(share.variable, 1);
       lower -= room(share.variable, -1);
       amount += share.part * a_[share.variable];
+      along += block.sign * share.part * a_[share.variable];
+      size = std::max(size, block.upper - block.lower);
+      (block.sign > 0 ? rises : falls) = true;
     }
-    return std::min(raise, lower) >= amount;
+    if (amount == 0) {
+      // Nothing leaves: the machine stays, if b is held from where the example would suffer.
+      const double held = std::min(rises ? raise : infinity, falls ? lower : infinity);
+      return held > 1e-9 * size ? 1 : 0;
+    }
+    const double c = std::min(1.0, (along > 0 ? raise : lower) / amount - 1);
+    return c >= least ? c : 0;
   }
 
  private:
@@ -163,6 +183,11 @@ void add_bounds(const Prepared& prepared, const TrainOptions& options, const Who
     return;
   }
   const DualQp& qp = whole.formulated.qp;
+  if (prepared.examples.functions.count() > 0) {
+    result.missing.emplace_back(
+        "xi-alpha and radius/margin are for machines without further functions");
+    return;
+  }
   result.radius = std::sqrt(squared_radius(qp.K, memory_for(options), threads, observer));
   const double largest = *std::max_element(qp.K->diagonal().begin(), qp.K->diagonal().end());
   const bool shifts = problem.bias == Bias::unpenalised;
@@ -176,13 +201,16 @@ void add_bounds(const Prepared& prepared, const TrainOptions& options, const Who
     const AtExample& each = list[i];
     const std::span shares(&whole.formulated.shares[i * blocks], blocks);
     weights += each.weight;
-    if (each.alpha > 0 && shifts && !room.takes(shares)) {
+    const double c = shifts ? room.share_for(shares) : 1;
+    if (c == 0) {
       unknown_weight += each.weight;
       continue;
     }
-    const double worst = reach * each.alpha + each.slack;
+    const double larger = (1 + c) * (1 + c) / (4 * c);
+    const double worst = larger * reach * each.alpha + each.slack;
     // Within the tolerance of the machine either may be true.
-    wrong += each.alpha > 0 && worst >= 1 - options.stop.kkt ? each.weight : 0;
+    const double tolerance = (1 + c) / c * options.stop.kkt;
+    wrong += each.alpha > 0 && worst >= 1 - tolerance ? each.weight : 0;
     sum += each.weight * (each.alpha > 0 ? worst : each.slack);
   }
   if (is_hinge(problem.loss)) {

@@ -9,10 +9,10 @@
 // Estimates of the error on new rows from one machine, without test data (T6). A machine trained
 // without row p errs on it only if
 //
-//   xi-alpha        alpha_p D^2 + xi_p >= 1   (D: the diameter of the rows in feature space; where
-//   b
-//                   is penalised or absent K(x_p, x_p) in the place of D^2), or the free variables
-//                   have no room for alpha_p, so that b may jump
+//   xi-alpha        alpha_p D^2 + xi_p >= 1   (D: the diameter of the rows in feature space; K(x_p,
+//                   x_p) in the place of D^2 where b is penalised or absent, more than D^2 where
+//                   the free variables have room for less than 2 alpha_p), or they have no room
+//                   for alpha_p, so that b may jump
 //   E[#SV]/m        p is a support vector
 //   radius/margin   sum over p of alpha_p D^2 + xi_p, which without errors is D^2 / margin^2; of a
 //                   tube this bounds |y_p - f(x_p)| - epsilon

@@ -21,14 +21,19 @@ void solve_simplex(double diagonal, std::span<const double> b, std::size_t label
   while (count < classes && sum < static_cast<double>(count) * sorted[count])
     sum += sorted[count++];
   const double beta = sum / static_cast<double>(count);
-  double rest = 0;
+  double rest = 0, room = 0;
+  std::size_t roomiest = label;
   for (std::size_t k = 0; k < classes; ++k) {
     const double bound = k == label ? cost : 0;
     a[k] = std::min(bound, (beta - b[k]) / diagonal);
     rest += a[k];
+    if (bound - a[k] > room) {
+      room = bound - a[k];
+      roomiest = k;
+    }
   }
-  // What rounding has left goes to the label, which has the room if anything has.
-  if (a[label] - rest <= cost) a[label] -= rest;
+  // What rounding has left goes where it changes no t = 0 into t > 0: to the largest t.
+  a[roomiest] -= std::max(rest, -room);
 }
 
 namespace {

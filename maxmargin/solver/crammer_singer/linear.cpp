@@ -9,6 +9,9 @@
 namespace maxmargin {
 namespace {
 
+// Violations below this share of the values they are differences of are rounding.
+constexpr double rounding = 1e-13;
+
 class LinearMethod {
  public:
   LinearMethod(const SimplexQp& qp, const Rows& x, const LinearCrammerSinger& options,
@@ -35,7 +38,8 @@ class LinearMethod {
     while (!ended) {
       const double worst = pass();
       ended = stopped(worst);
-      if (ended || worst > tolerance) continue;
+      const double least = rounding * (1 + largest_value_);
+      if (ended || worst > std::max(tolerance, least)) continue;
       if (active_ < order_.size()) {
         active_ = 0;  // all of them again
         last_worst_ = infinity;
@@ -44,7 +48,7 @@ class LinearMethod {
       examine();
       if (relative_gap_ <= options_.stop.relative_gap && worst <= options_.stop.kkt)
         ended = Ended::converged;
-      else if (tolerance < 1e-14)
+      else if (tolerance < least)
         ended = Ended::stalled;
       tolerance = std::min(tolerance, worst) / 4;
     }
@@ -116,6 +120,7 @@ class LinearMethod {
       if (k != label) other = std::max(other, g_[k]);
       if (qp_.upper(i, k) > a[k]) lowest = std::min(lowest, g_[k]);
     }
+    largest_value_ = std::max({largest_value_, std::abs(largest), std::abs(lowest)});
     const double violation = largest - lowest;
     corner_slack_ = a[label] == 0 ? g_[label] - other : -infinity;
     if (!(violation > 1e-15 * (1 + std::abs(largest)))) return 0;
@@ -159,6 +164,7 @@ class LinearMethod {
   std::vector<Index> order_;  ///< those in play first
   std::size_t active_ = 0, steps_ = 0;
   double last_worst_ = infinity, corner_slack_ = 0;
+  double largest_value_ = 0;  ///< of any g so far, which rounding is a share of
   double primal_ = infinity, dual_ = -infinity, relative_gap_ = infinity;
 };
 
