@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "maxmargin/linalg/enclosed.hpp"
@@ -44,7 +45,8 @@ class Moves {
       size += slope;
     }
     price_ += by * (slope + error_[v] + 8 * u * size) + block.curvature * by * by / 2;
-    length_ += by * std::abs(block.sign) * std::sqrt(qp_.K->diagonal()[qp_.row[v]]);
+    // Kernels that are not positive semi-definite have a price, too, which bounds nothing.
+    length_ += by * std::abs(block.sign) * std::sqrt(std::abs(qp_.K->diagonal()[qp_.row[v]]));
   }
   /// For all of them at once. The few roundings of this sum are within its last factor.
   double price() const {
@@ -190,10 +192,36 @@ class Corner {
   std::vector<std::size_t> variable_;
 };
 
+/// Rows that say the same as one before them ask for nothing; without them, where there are any.
+std::optional<DualQp> without_repeated_rows(const DualQp& qp) {
+  const auto says_the_same = [&](std::size_t r, std::size_t s, double sign) {
+    return qp.d[r] == sign * qp.d[s] &&
+           std::equal(qp.A[r].begin(), qp.A[r].end(), qp.A[s].begin(),
+                      [&](double x, double y) { return x == sign * y; });
+  };
+  std::vector<std::size_t> kept;
+  for (std::size_t r = 0; r < qp.A.size(); ++r)
+    if (std::none_of(kept.begin(), kept.end(), [&](std::size_t s) {
+          return says_the_same(r, s, 1) || says_the_same(r, s, -1);
+        }))
+      kept.push_back(r);
+  if (kept.size() == qp.A.size()) return std::nullopt;
+  DualQp different = qp;
+  different.A.clear();
+  different.d.clear();
+  for (const std::size_t r : kept) {
+    different.A.push_back(qp.A[r]);
+    different.d.push_back(qp.d[r]);
+  }
+  return different;
+}
+
 }  // namespace
 
-double equality_price(const DualQp& qp, std::span<const double> a, std::span<const double> q,
+double equality_price(const DualQp& given, std::span<const double> a, std::span<const double> q,
                       std::span<const double> error) {
+  const std::optional<DualQp> different = without_repeated_rows(given);
+  const DualQp& qp = different ? *different : given;
   const std::vector<double> residual = residuals(qp, a);
   Moves moves(qp, a, q, error);
   bool is_absorbed = true;
