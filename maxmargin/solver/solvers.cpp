@@ -76,14 +76,13 @@ std::string obstacle_of(const Certified& found, const Stop& stop) {
 }
 
 /// For another round: a solver's own gap has to leave room for the rounding that is charged to it,
-/// and its own violation, where that was missed, for what the certificate's is larger by.
-Solver with_tighter_stop(const Solver& solver, int round, bool is_kkt_missed) {
+/// and its own violation for that of the multipliers the certificate has.
+Solver with_tighter_stop(const Solver& solver, int round) {
   Solver tighter = solver;
-  const double factor = std::pow(0.5, round);
   std::visit(
       [&](auto& chosen) {
-        chosen.stop.relative_gap *= factor;
-        if (is_kkt_missed) chosen.stop.kkt *= factor;
+        chosen.stop.relative_gap *= std::pow(0.5, round);
+        chosen.stop.kkt *= std::pow(0.5, round);
       },
       tighter);
   return tighter;
@@ -193,8 +192,7 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     best = {};
   }
   for (int round = 0; round < most_refinements; ++round) {
-    const bool is_kkt_missed = round > 0 && best.certificate.kkt > stop.kkt;
-    const Solver tighter = with_tighter_stop(solver, round, is_kkt_missed);
+    const Solver tighter = with_tighter_stop(solver, round);
     Solution solution =
         std::visit([&](const auto& chosen) { return run(qp, chosen, context); }, tighter);
     iterations += solution.iterations;
