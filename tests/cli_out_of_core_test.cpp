@@ -18,6 +18,14 @@ class CliOutOfCore : public Program {
     EXPECT_EQ(finished.code, 0) << finished.err;
     return finished.out.empty() ? json() : finished.json();
   }
+  /// The bounds of both have an optimum in common, and are as narrow as was asked for.
+  static void expect_same_optimum(const json& one, const json& other) {
+    const auto number = [](const json& run, const char* field) { return run[field].get<double>(); };
+    EXPECT_LE(number(one, "dual"), number(other, "primal"));
+    EXPECT_LE(number(other, "dual"), number(one, "primal"));
+    EXPECT_LE(number(one, "relative_gap"), 1e-10);
+    EXPECT_LE(number(other, "relative_gap"), 1e-10);
+  }
 };
 
 TEST_F(CliOutOfCore, TheSameMachineAsInMemory) {
@@ -26,9 +34,7 @@ TEST_F(CliOutOfCore, TheSameMachineAsInMemory) {
   const json streamed = train({"-o", "m", "--out-of-core", "--scratch", "."});
   EXPECT_EQ(streamed["solver"], "interior-point");
   EXPECT_EQ(streamed["ended"], "converged");
-  const double optimum = whole["primal"];
-  EXPECT_NEAR(streamed["primal"].get<double>(), optimum, 1e-12 * optimum);
-  EXPECT_LE(streamed["relative_gap"].get<double>(), 1e-10);
+  expect_same_optimum(streamed, whole);
   EXPECT_GT(streamed["disk"]["passes"], 0);
   EXPECT_GT(streamed["disk"]["scratch_bytes"], 0);
   EXPECT_EQ(whole.count("disk"), 0u);
@@ -47,8 +53,7 @@ TEST_F(CliOutOfCore, BalancedClassWeights) {
   whole.insert(whole.end(), balanced.begin(), balanced.end());
   streamed.insert(streamed.end(), balanced.begin(), balanced.end());
   whole.insert(whole.end(), {"--solver", "interior-point"});
-  const double optimum = train(whole)["primal"];
-  EXPECT_NEAR(train(streamed)["primal"].get<double>(), optimum, 1e-12 * optimum);
+  expect_same_optimum(train(streamed), train(whole));
 }
 
 TEST_F(CliOutOfCore, SaysWhyNot) {

@@ -50,8 +50,8 @@ struct Comparison {
   Dataset train, test;
   TrainOptions options;
   std::string libsvm_options;  ///< -s -t and so on
-  double tolerance = 1e-5, gap = 1e-3;
-  double precision = 1e-6;  ///< of the objective
+  double tolerance = 1e-5, gap = 1e-6;
+  double precision = 1e-6;  ///< of the objective: a bound of it says no more than the gap
 };
 
 struct Witness {

@@ -88,15 +88,18 @@ Solver with_tighter_stop(const Solver& solver, int round) {
   return tighter;
 }
 
-/// Keeps the better of two certified solutions, and the best bounds of both.
-void keep_better(Certified& best, Certified now) {
+/// Keeps the better of two certified solutions, and the best bounds of both. One that is all that
+/// was asked for is better than one that is not, even if its gap is a rounding larger.
+void keep_better(Certified& best, Certified now, const Stop& stop) {
   const auto gap = [](const Certified& each) {
     return each.certificate.mercer ? each.certificate.gap : each.certificate.kkt;
   };
   const double primal = std::min(best.certificate.best_primal, now.certificate.best_primal);
   const double dual = std::max(best.certificate.best_dual, now.certificate.best_dual);
-  const bool is_better = best.solution.a.empty() || gap(now) < gap(best) ||
-                         (gap(now) == gap(best) && now.certificate.kkt < best.certificate.kkt);
+  const bool is_enough = reached(now.certificate, stop), was = reached(best.certificate, stop);
+  const bool is_closer =
+      gap(now) < gap(best) || (gap(now) == gap(best) && now.certificate.kkt < best.certificate.kkt);
+  const bool is_better = best.solution.a.empty() || (is_enough == was ? is_closer : is_enough);
   if (is_better) best = std::move(now);
   best.certificate.best_primal = best.solution.best_primal = primal;
   best.certificate.best_dual = best.solution.best_dual = dual;
@@ -213,7 +216,7 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     const bool better = round == 0 || now.certificate.kkt < progress * best.certificate.kkt ||
                         now.certificate.gap < progress * best.certificate.gap;
     const bool rounding = is_rounding(now, stop) && now.certificate.gap < 2 * now.charge;
-    keep_better(best, std::move(now));
+    keep_better(best, std::move(now), stop);
     best.solution.ended = ended;
     if (enough || !converged || !better || rounding) break;
     // Corrections are small, so the rounding of the float rows that carry them is negligible.
