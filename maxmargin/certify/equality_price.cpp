@@ -97,13 +97,41 @@ bool absorb(const DualQp& qp, std::size_t r, double residual, Moves& moves) {
   return left <= 0;
 }
 
+bool have_equal_products(double a, double b, double c, double d) {
+  const HighLowPair first = two_product(a, b), second = two_product(c, d);
+  return first.high == second.high && first.low == second.low;
+}
+
+/// Whether a row of A a = d is a multiple of another, exactly: whatever fulfils one fulfils both.
+bool are_proportional(const DualQp& qp, std::size_t r, std::size_t s) {
+  const std::vector<double>&one = qp.A[r], &other = qp.A[s];
+  const auto first = std::ranges::find_if(one, [](double each) { return each != 0; });
+  if (first == one.end()) return false;
+  const double x = *first, z = other[static_cast<std::size_t>(first - one.begin())];
+  if (z == 0 || !have_equal_products(qp.d[r], z, qp.d[s], x)) return false;
+  for (std::size_t v = 0; v < one.size(); ++v)
+    if (!have_equal_products(one[v], z, other[v], x)) return false;
+  return true;
+}
+
+/// The rows without those that only repeat an earlier one; no others are known to be dependent,
+/// since what doubles make of them never is exactly.
+std::vector<std::size_t> rows_that_count(const DualQp& qp) {
+  std::vector<std::size_t> rows;
+  for (std::size_t r = 0; r < qp.A.size(); ++r)
+    if (std::ranges::none_of(rows, [&](std::size_t s) { return are_proportional(qp, r, s); }))
+      rows.push_back(r);
+  return rows;
+}
+
 /// Rows that share variables: as many variables as rows, found by elimination, move together.
 class Corner {
  public:
-  Corner(const DualQp& qp, const Moves& moves) : rows_(qp.A.size()) {
+  Corner(const DualQp& qp, const Moves& moves) : row_(rows_that_count(qp)), rows_(row_.size()) {
     double largest = 0;
     for (std::size_t v = 0; v < qp.size(); ++v) largest = std::max(largest, room(moves, v));
-    std::vector<std::vector<double>> left = qp.A;
+    std::vector<std::vector<double>> left;
+    for (const std::size_t r : row_) left.push_back(qp.A[r]);
     std::vector<bool> is_done(rows_, false);
     for (std::size_t step = 0; step < rows_; ++step) {
       std::size_t row = 0, at = 0;
@@ -137,12 +165,12 @@ class Corner {
       for (std::size_t j = 0; j < rows_; ++j) {
         double product = i == j ? -1 : 0, size = std::abs(product);
         for (std::size_t k = 0; k < rows_; ++k) {
-          const double term = R[i * rows_ + k] * qp.A[k][variable_[j]];
+          const double term = R[i * rows_ + k] * qp.A[row_[k]][variable_[j]];
           product += term;
           size += std::abs(term);
         }
         line += std::abs(product) + 2 * static_cast<double>(rows_ + 1) * u * size;
-        along += std::abs(R[i * rows_ + j] * residual[j]) * (1 + 1e-9);
+        along += std::abs(R[i * rows_ + j] * residual[row_[j]]) * (1 + 1e-9);
       }
       defect = std::max(defect, line);
       move = std::max(move, along);
@@ -162,7 +190,7 @@ class Corner {
     const std::size_t n = rows_, width = 2 * n;
     std::vector<double> M(n * width, 0.0);
     for (std::size_t i = 0; i < n; ++i) {
-      for (std::size_t j = 0; j < n; ++j) M[i * width + j] = qp.A[i][variable_[j]];
+      for (std::size_t j = 0; j < n; ++j) M[i * width + j] = qp.A[row_[i]][variable_[j]];
       M[i * width + n + i] = 1;
     }
     for (std::size_t c = 0; c < n; ++c) {
@@ -186,6 +214,7 @@ class Corner {
     return R;
   }
 
+  std::vector<std::size_t> row_;
   std::size_t rows_;
   std::vector<std::size_t> variable_;
 };
