@@ -8,7 +8,7 @@
 
 namespace maxmargin {
 
-ExpansionCertified certify(const DualQp& qp, Expansion expansion, const Threads& threads) {
+ExpansionCertified certify(const DualQp& qp, ExpansionPoint expansion, const Threads& threads) {
   const Stopwatch clock;
   ExpansionCertified result;
   Certificate& found = result.certificate;

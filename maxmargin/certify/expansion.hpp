@@ -14,14 +14,14 @@ namespace maxmargin {
 ///
 /// over the points, blocks and rows of a DualQp. The coefficients of the expansion are not the dual
 /// variables, so that both are needed.
-struct Expansion {
+struct ExpansionPoint {
   std::vector<double> beta;    ///< of each point
   std::vector<double> lambda;  ///< of the equality rows: b
   std::vector<double> a;
 };
 
 struct ExpansionCertified {
-  Expansion expansion;  ///< its `a` scaled until |K s a| <= 1 holds
+  ExpansionPoint expansion;  ///< its `a` scaled until |K s a| <= 1 holds
   Certificate certificate;
   double seconds = 0;
 };
@@ -32,6 +32,6 @@ struct ExpansionCertified {
 ///   f_v)
 ///
 /// `kkt` is the largest of the latter terms for a cost of 1, which has the unit of f.
-ExpansionCertified certify(const DualQp& qp, Expansion expansion, const Threads& threads);
+ExpansionCertified certify(const DualQp& qp, ExpansionPoint expansion, const Threads& threads);
 
 }  // namespace maxmargin

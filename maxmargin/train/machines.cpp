@@ -60,7 +60,7 @@ TrainedMachine train_expansion(const Formulated& formulated, const TrainOptions&
   Solution& solution = part.certified.solution;
   solution.ended = audience.ended(solved.ended);
   solution.iterations = solved.iterations;
-  const Expansion& expansion = solved.certified.expansion;
+  const ExpansionPoint& expansion = solved.certified.expansion;
   double sum = 0;
   for (std::size_t p = 0; p < expansion.beta.size(); ++p) {
     sum += expansion.beta[p];

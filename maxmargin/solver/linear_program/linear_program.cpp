@@ -114,8 +114,8 @@ class LpPath {
   }
 
   /// What the path has come to, with zeros for what is nothing but rounding and a within bounds.
-  Expansion expansion() const {
-    Expansion made;
+  ExpansionPoint expansion() const {
+    ExpansionPoint made;
     double largest = 0;
     for (std::size_t p = 0; p < points_; ++p)
       largest = std::max(largest, std::abs(plus_.x[p] - minus_.x[p]));

@@ -44,7 +44,7 @@ ExpansionSolved solved(const DualQp& qp) {
 /// optimum.
 void expect_optimal(const DualQp& qp, const ExpansionSolved& found) {
   EXPECT_EQ(found.ended, Ended::converged) << found.certified.certificate.relative_gap;
-  const Expansion& at = found.certified.expansion;
+  const ExpansionPoint& at = found.certified.expansion;
   const std::size_t m = qp.K->size();
   std::vector<double> f(m, 0.0), correlation(m, 0.0), row(m);
   const std::vector<double> signed_a = qp.coefficients(at.a);
