@@ -37,8 +37,9 @@ std::vector<svm_node> ordered(const svm_node* nodes) {
   while (end->index != -1) ++end;
   std::vector<svm_node> row(nodes, end);
   std::ranges::stable_sort(row, {}, &svm_node::index);
-  const auto rest = std::ranges::unique(row, {}, &svm_node::index);
-  row.erase(rest.begin(), rest.end());
+  row.erase(std::unique(row.begin(), row.end(),
+                        [](const svm_node& x, const svm_node& y) { return x.index == y.index; }),
+            row.end());
   row.push_back({-1, 0});
   return row;
 }

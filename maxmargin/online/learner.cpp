@@ -289,7 +289,7 @@ Learned Learner::learn_row(const StreamRow& x, double target, int class_number) 
       if constexpr (HasSlope<std::remove_cvref_t<decltype(rule)>>) {
         const double slope = rule.slope(y, g, machine.width);
         pending_[m].coefficient = -rate * slope;
-        if constexpr (rule.adaptive)
+        if constexpr (std::remove_cvref_t<decltype(rule)>::adaptive)
           pending_[m].width = -rate * rule.width_slope(y, g, machine.width);
       } else {
         pending_[m].coefficient = rule.step(y, g, own);

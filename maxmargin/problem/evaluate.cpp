@@ -243,6 +243,25 @@ double largest_violation(const DualQp& qp, std::span<const double> a, std::span<
   return largest;
 }
 
+/// Where the functions of the rows alone give every margin, the optimum is 0, and a margin that is
+/// short of its bound by a rounding of lambda is infinitely much of it: lambda a little longer has
+/// them all, or is left as it is where that costs anything.
+void lengthen(const DualQp& qp, std::vector<double>& lambda) {
+  constexpr double longer = 1 + 1e-12;
+  const auto losses = [&](double by) {
+    double sum = 0;
+    for (std::size_t v = 0; v < qp.size(); ++v) {
+      double h = 0;
+      for (std::size_t r = 0; r < qp.A.size(); ++r) h += qp.A[r][v] * by * lambda[r];
+      sum += qp.block[v].conjugate(-h);
+    }
+    for (std::size_t r = 0; r < qp.A.size(); ++r) sum += qp.d[r] * by * lambda[r];
+    return sum;
+  };
+  if (losses(longer) <= losses(1))
+    for (double& each : lambda) each *= longer;
+}
+
 /// A term of the gap, or zero if the rounding of the slope h explains it: where the optimum itself
 /// is zero, any other number is infinitely far from it.
 double beyond_rounding(const Block& block, double term, double h) {
@@ -297,6 +316,9 @@ Evaluation evaluate(const DualQp& qp, std::span<const double> a, std::span<const
         lambda[r] = best(r, rest);
       }
   }
+  const auto is_zero = [](double each) { return each == 0; };
+  if (!hard && !qp.A.empty() && std::ranges::all_of(a, is_zero) && std::ranges::all_of(q, is_zero))
+    lengthen(qp, lambda);
   refresh();
 
   Evaluation result;

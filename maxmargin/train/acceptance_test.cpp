@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
 
 namespace maxmargin {
 namespace {
@@ -31,7 +34,7 @@ TEST(Acceptance, IsWhatTheMethodsAreMadeFor) {
   const Acceptance smo = acceptance_of(Smo{});
   EXPECT_TRUE(accepts(smo, "svc", "hinge", Bias::unpenalised));
   EXPECT_TRUE(accepts(smo, "nu-svr", "", Bias::unpenalised));
-  EXPECT_FALSE(accepts(smo, "svc", "hinge", Bias::none));
+  EXPECT_TRUE(accepts(smo, "svc", "hinge", Bias::none));  // bounded, no equality row
   EXPECT_FALSE(accepts(smo, "svc", "logistic", Bias::unpenalised));
   EXPECT_EQ(smo.indefinite.size(), smo.formulations.size());
 
@@ -68,6 +71,113 @@ TEST(Acceptance, OfTheClassicalSolversToo) {
   EXPECT_TRUE(accepts(stochastic, "svc", "hinge", Bias::penalised));
   EXPECT_FALSE(accepts(stochastic, "svc", "hinge", Bias::unpenalised));
   EXPECT_FALSE(stochastic.any_rows);
+}
+
+/// "task loss biases", a letter for each bias: u unpenalised, p penalised, n none.
+using Forms = std::vector<std::string>;
+
+Forms forms_of(const Acceptance& acceptance) {
+  Forms forms;
+  for (const AcceptedForm& each : acceptance.formulations) {
+    const std::string name = std::string(name_of(each.task)) + " " + each.loss + " ";
+    if (forms.empty() || !forms.back().starts_with(name)) forms.push_back(name);
+    forms.back() += each.bias == Bias::unpenalised ? 'u' : each.bias == Bias::penalised ? 'p' : 'n';
+  }
+  return forms;
+}
+
+// Exactly these and no others: a solver that refuses what it took, or everything, is seen here.
+TEST(Acceptance, IsThatOfTheTable) {
+  const Forms all = {"svc hinge upn",
+                     "svc squared-hinge upn",
+                     "svc huberised-hinge upn",
+                     "svc logistic upn",
+                     "svc exponential upn",
+                     "nu-svc  u",
+                     "svr epsilon-insensitive upn",
+                     "svr squared-epsilon-insensitive upn",
+                     "svr huber upn",
+                     "svr squared upn",
+                     "svr pinball upn",
+                     "nu-svr  u",
+                     "one-class  u"};
+  // Whatever has one sum of signed variables to keep, by pairs.
+  const Forms pairs = {"svc hinge u",
+                       "svc squared-hinge u",
+                       "svc huberised-hinge u",
+                       "svc logistic u",
+                       "svc exponential u",
+                       "nu-svc  u",
+                       "svr epsilon-insensitive u",
+                       "svr squared-epsilon-insensitive u",
+                       "svr huber u",
+                       "svr squared u",
+                       "svr pinball u",
+                       "nu-svr  u",
+                       "one-class  u"};
+  // Piecewise quadratic costs; without an equality row only if every variable has bounds.
+  const Forms bounded = {"svc hinge upn",
+                         "svc squared-hinge u",
+                         "svc huberised-hinge upn",
+                         "nu-svc  u",
+                         "svr epsilon-insensitive upn",
+                         "svr squared-epsilon-insensitive u",
+                         "svr huber upn",
+                         "svr squared u",
+                         "svr pinball upn",
+                         "nu-svr  u",
+                         "one-class  u"};
+  const Forms quadratic = {"svc hinge upn",
+                           "svc squared-hinge upn",
+                           "svc huberised-hinge upn",
+                           "nu-svc  u",
+                           "svr epsilon-insensitive upn",
+                           "svr squared-epsilon-insensitive upn",
+                           "svr huber upn",
+                           "svr squared upn",
+                           "svr pinball upn",
+                           "nu-svr  u",
+                           "one-class  u"};
+  // One variable at a time, which no equality row allows for.
+  const Forms single = {"svc hinge pn",
+                        "svc squared-hinge pn",
+                        "svc huberised-hinge pn",
+                        "svr epsilon-insensitive pn",
+                        "svr squared-epsilon-insensitive pn",
+                        "svr huber pn",
+                        "svr squared pn",
+                        "svr pinball pn"};
+  const Forms any_loss = {"svc hinge pn",
+                          "svc squared-hinge pn",
+                          "svc huberised-hinge pn",
+                          "svc logistic pn",
+                          "svc exponential pn",
+                          "svr epsilon-insensitive pn",
+                          "svr squared-epsilon-insensitive pn",
+                          "svr huber pn",
+                          "svr squared pn",
+                          "svr pinball pn"};
+  const std::map<std::string_view, Forms> table = {
+      {Smo::name, bounded},
+      {InteriorPoint::name, all},
+      {PrimalDual::name, quadratic},
+      {Lagrangian::name, {"svc squared-hinge pn", "svr squared-epsilon-insensitive pn"}},
+      {GaussSeidel::name, single},
+      {Sor::name, single},
+      {AdaTron::name, single},
+      {Platt::name, pairs},
+      {Decomposition::name, all},
+      {Chunking::name, all},
+      {PrimalNewton::name, all},
+      {GradientDescent::name, all},
+      {Stochastic::name, any_loss}};
+  std::size_t solvers = 0;
+  for_each_component<Solver>([&](const auto& solver) {
+    ++solvers;
+    ASSERT_TRUE(table.contains(solver.name)) << solver.name;
+    EXPECT_EQ(forms_of(acceptance_of(solver)), table.at(solver.name)) << solver.name;
+  });
+  EXPECT_EQ(table.size(), solvers);
 }
 
 // A formulation that nothing can solve could be asked for and never be answered.

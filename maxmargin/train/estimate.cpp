@@ -31,7 +31,9 @@ void read_field(const std::string& text, Value& value) {
 template <class Chosen>
 Chosen task_of(const Model& model) {
   Chosen task;
-  for (const auto& [name, text] : model.options) {
+  for (const auto& option : model.options) {
+    const std::string& name = option.first;
+    const std::string& text = option.second;
     for_each_field(task, [&](const auto& declared, auto& value) {
       if (declared.name == name) read_field(text, value);
     });

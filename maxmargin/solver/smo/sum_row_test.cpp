@@ -57,7 +57,9 @@ TEST(SumRow, MachinesWithoutABiasHaveTheOptimumOfADenseReference) {
         const reference::Optimum truth = reference::dense_optimum(qp);
         Smo options;
         options.stop.kkt = 1e-7;
-        options.stop.relative_gap = 1e-9;
+        // With so much noise nu's objective is 1e-5 of the terms that it is made of, whose sums are
+        // known to 1e-14 of themselves.
+        options.stop.relative_gap = form == Form::nu ? 1e-7 : 1e-9;
         const Certified found = solve(qp, options, Threads(1));
         EXPECT_EQ(found.solution.ended, Ended::converged);
         EXPECT_EQ(found.solution.a.size(), qp.size());
@@ -65,6 +67,7 @@ TEST(SumRow, MachinesWithoutABiasHaveTheOptimumOfADenseReference) {
         const double size = 1 + std::abs(truth.dual);
         EXPECT_NEAR(found.certificate.dual, truth.dual, 1e-8 * size);
         EXPECT_NEAR(found.certificate.primal, truth.dual, 1e-8 * size);
+        EXPECT_LE(found.certificate.relative_gap, options.stop.relative_gap);
         EXPECT_LE(found.certificate.equality_residual, 1e-10 * (1 + cost));
         EXPECT_LE(found.certificate.bound_residual, 0);
       }
