@@ -20,8 +20,9 @@ constexpr double curvature_factor = 0.1, least_curvature = 1e-13;
 // A step that promises less than this share of the objective is rounding.
 constexpr double step_rounding = 1e-15;
 constexpr double least_defect = 1e-13, most_defect = 1e-9;
-// Curvatures of smooth losses below the rounding of K tell nothing.
-constexpr double least_rough = 1e-7;
+// What it is known to reach: steps on the primal are as good as the rounding of K times the slopes
+// of the losses, and the curvatures of smooth losses near a corner make these large.
+constexpr double least_smooth = 1e-6, least_rough = 1e-5;
 
 bool has_corner(const Block& block) {
   return block.entropy == Entropy::none && block.curvature == 0;
@@ -226,10 +227,12 @@ std::optional<std::string> refuses(const DualQp& qp, const PrimalNewton& options
     return "it needs a positive semi-definite kernel, whose primal is convex";
   if (has_hard_margin(qp))
     return "a hard margin has no loss to differentiate: give a --cost instead";
-  if (std::ranges::any_of(qp.block, has_corner) &&
-      std::min(options.stop.kkt, options.stop.relative_gap) < least_rough)
-    return "a loss with corners is solved by smooth ones close to it: ask for no less than 1e-7 "
+  const double asked = std::min(options.stop.kkt, options.stop.relative_gap);
+  if (std::ranges::any_of(qp.block, has_corner) && asked < least_rough)
+    return "a loss with corners is solved by smooth ones close to it: ask for no less than 1e-5 "
            "(--tolerance, --gap), or take a loss without corners";
+  if (asked < least_smooth)
+    return "steps on the primal reach no further than 1e-6: ask for no less (--tolerance, --gap)";
   return std::nullopt;
 }
 

@@ -66,10 +66,11 @@ TEST(Newton, FindsTheOptimumOfEveryLossByPointsAndByColumnsWithAnyRows) {
           PrimalNewton options;
           options.dense = dense;
           options.stop.kkt = 1e-5;
-          options.stop.relative_gap = 1e-6;
+          const double asked = cost == Cost::hinge || cost == Cost::tube ? 1e-5 : 1e-6;
+          options.stop.relative_gap = asked;
           const Certified found = solve(qp, options, Threads(1));
           EXPECT_EQ(found.solution.ended, Ended::converged);
-          EXPECT_LE(found.certificate.relative_gap, 1e-6);
+          EXPECT_LE(found.certificate.relative_gap, asked);
           EXPECT_LE(found.certificate.kkt, 1e-5);
           EXPECT_LE(found.certificate.equality_residual, 1e-9);
         }
@@ -140,7 +141,7 @@ TEST(Newton, RefusesWhatHasNoDerivative) {
   EXPECT_FALSE(refuses(qp, PrimalNewton{}).has_value());
   PrimalNewton tight;
   tight.stop.kkt = 1e-8;
-  EXPECT_NE(refuses(qp, tight)->find("ask for no less than 1e-7"), std::string::npos);
+  EXPECT_NE(refuses(qp, tight)->find("ask for no less than 1e-5"), std::string::npos);
   for (Block& block : qp.block) block.upper = infinity;
   EXPECT_NE(refuses(qp, PrimalNewton{})->find("no loss to differentiate"), std::string::npos);
   const DualQp indefinite = machine(Cost::hinge, Sigmoid{}, 10, 1);
