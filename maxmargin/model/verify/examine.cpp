@@ -24,7 +24,8 @@ constexpr Extended stored_rounding = 4 * double_rounding;
 /// another, relative to the norms of coefficients and kernel values.
 constexpr Extended float_share = 16 * 0x1p-24L;
 
-/// A dual variable this near to a bound, relative to the length of its interval, is at the bound.
+/// A dual variable this near to a bound, relative to the length of its interval, is at the bound;
+/// one without an upper bound, relative to the largest of all.
 constexpr Extended at_bound = 1e-9L;
 
 struct Point {
@@ -356,7 +357,10 @@ class Examiner {
     result_.kkt_slack = float_blur();
     std::array<Extended, 2> rise_low{-extended_infinity, -extended_infinity}, rise_high = rise_low;
     std::array<Extended, 2> fall_low{extended_infinity, extended_infinity}, fall_high = fall_low;
-    Extended storage = 0, slopes = 0;
+    Extended storage = 0, slopes = 0, largest = 0;
+    for (const Point& point : points_)
+      for (const DualPiece& piece : point.pieces)
+        largest = std::max(largest, std::abs(piece.b.middle));
     for (const Point& point : points_) {
       const Enclosed level = groups_ > 0 ? point.g : point.g + bias_;
       result_.kkt_slack =
@@ -364,7 +368,7 @@ class Examiner {
       for (const DualPiece& piece : point.pieces) {
         const int group = groups_ == 2 ? piece.group : 0;
         const Extended b = piece.b.middle, length = piece.end - piece.begin;
-        const Extended near = at_bound * (std::isfinite(length) ? length : std::abs(b));
+        const Extended near = at_bound * (std::isfinite(length) ? length : largest);
         Extended least = piece.derivative(b), most = least;
         if (point.is_rounded && piece.kind != DualPiece::Kind::plain) {
           const Extended part = 1 - stored_rounding * static_cast<Extended>(2 * point.rows + 2);
