@@ -19,6 +19,10 @@ class Examination {
   void check_truth() const {
     const double loss = oracle_.loss(i_, oracle_.truth(i_));
     if (loss != 0) refuse("the loss of the truth is " + std::to_string(loss) + ", not 0");
+    // Before the oracle is asked: it may look up weights that are not there.
+    JointFeatures features;
+    oracle_.features(i_, oracle_.truth(i_), 1, features);
+    check_features(features);
   }
 
   /// The oracle's answer, after all that can be said of it alone.

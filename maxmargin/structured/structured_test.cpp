@@ -220,7 +220,8 @@ class BrokenOracle : public TableOracle {
     if (fault_ == Fault::worse_than_truth) return {1};
     if (fault_ == Fault::misses)
       return w[0] == 0 ? Structure{0} : TableOracle::most_violated(i, w, ask);
-    if (fault_ == Fault::negative_loss || fault_ == Fault::not_finite) return {1};
+    if (fault_ == Fault::negative_loss || fault_ == Fault::not_finite || fault_ == Fault::dimension)
+      return {1};
     return TableOracle::most_violated(i, w, ask);
   }
   using Oracle::most_violated;
