@@ -7,7 +7,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   maxmargin::ReadOptions options;
   options.format = data[0] % 2 == 0 ? maxmargin::Format::csv : maxmargin::Format::tsv;
-  options.labels = static_cast<maxmargin::LabelKind>(data[0] / 2 % 3);
+  options.labels = static_cast<maxmargin::LabelKind>(data[0] / 2 % 4);
   options.header = static_cast<maxmargin::ReadOptions::Header>(data[0] / 6 % 3);
   if (data[0] / 18 % 2 == 1) options.label_column = "2";
   if (data[0] / 36 % 2 == 1) options.weight_column = "w";

@@ -85,6 +85,9 @@ std::unique_ptr<RowReader> open_rows(std::unique_ptr<Source> source, const std::
 }
 
 void check_options(const ReadOptions& options) {
+  if (options.labels == LabelKind::optional)
+    throw Error(Fault::usage, "rows of a data set have labels, all of them or none",
+                "read rows whose labels may be missing as a stream");
   if (!options.weight_column.empty() && !options.weight_file.empty())
     throw Error(Fault::usage, "weights are given both by a column and by a file",
                 "choose one of the two");
