@@ -10,7 +10,7 @@
 #include "maxmargin/solver/solvers.hpp"
 #include "tests/dense_quadratic.hpp"
 
-namespace maxmargin {
+namespace maxmargin::brute_force_test {
 namespace {
 
 using Matrix = std::vector<std::vector<double>>;
@@ -383,4 +383,4 @@ std::string loss_name(const testing::TestParamInfo<Loss>& instance) {
 INSTANTIATE_TEST_SUITE_P(Losses, BruteForceProblems, testing::ValuesIn(all_losses), loss_name);
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::brute_force_test

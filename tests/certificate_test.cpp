@@ -13,7 +13,7 @@
 #include "tests/made_data.hpp"
 #include "tests/paths.hpp"
 
-namespace maxmargin {
+namespace maxmargin::certificate_test {
 namespace {
 
 using Real = long double;
@@ -158,6 +158,19 @@ TEST(Certificate, IsTrueForHeartAtLargeCosts) {
     const Trained trained = train(made::copy_of(data), options, Threads(1));
     expect_true(trained, of_hinge(data, trained.model, cost), options.stop,
                 "cost " + std::to_string(cost));
+  }
+}
+
+/// C times the rounding of doubles is more than the gap asked for.
+TEST(Certificate, HasMoreDigitsThanDoublesWhereTheCostAsksForThem) {
+  const Dataset data = overlapping(60, 2, 5);
+  for (const double cost : {1e8, 1e9}) {
+    TrainOptions options = svc(cost, Rbf{8.0});
+    options.stop.relative_gap = 1e-6;
+    const Trained trained = train(made::copy_of(data), options, Threads(1));
+    expect_true(trained, of_hinge(data, trained.model, cost), options.stop,
+                "cost " + std::to_string(cost));
+    EXPECT_EQ(trained.ended, Ended::converged) << cost;
   }
 }
 
@@ -308,4 +321,4 @@ TEST(Certificate, ComesToAnEndWhereCostsAndNumbersAreHuge) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::certificate_test

@@ -55,7 +55,7 @@ TEST_F(CliFaults, ASignalWhileTheModelIsWrittenWaits) {
           EXPECT_EQ(poll(&ready, 1, -1), 1);
           kill(child, signal);
           std::string part(1 << 16, '\0');
-          for (ssize_t got; (got = read(reader, part.data(), part.size())) > 0;)
+          for (ssize_t got; (got = ::read(reader, part.data(), part.size())) > 0;)
             model.append(part, 0, static_cast<std::size_t>(got));
           close(reader);
         });

@@ -11,7 +11,7 @@
 #include "maxmargin/train/train.hpp"
 #include "tests/made_data.hpp"
 
-namespace maxmargin {
+namespace maxmargin::conformance_test {
 namespace {
 
 using made::Storage;
@@ -420,4 +420,4 @@ INSTANTIATE_TEST_SUITE_P(Functions, Conformance,
                          case_name);
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::conformance_test

@@ -10,7 +10,7 @@
 #include "maxmargin/train/task.hpp"
 #include "tests/source_tree.hpp"
 
-namespace maxmargin {
+namespace maxmargin::docs_test {
 namespace {
 
 using namespace testing_tree;
@@ -125,4 +125,4 @@ TEST(Docs, SnippetsArePiecesOfTheExamples) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::docs_test

@@ -6,7 +6,7 @@
 
 #include "tests/source_tree.hpp"
 
-namespace maxmargin {
+namespace maxmargin::hygiene_test {
 namespace {
 
 using namespace testing_tree;
@@ -96,4 +96,4 @@ TEST(Hygiene, FileNamesSayWhatTheFileIsAbout) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::hygiene_test

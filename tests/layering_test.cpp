@@ -8,7 +8,7 @@
 
 #include "tests/source_tree.hpp"
 
-namespace maxmargin {
+namespace maxmargin::layering_test {
 namespace {
 
 using namespace testing_tree;
@@ -77,4 +77,4 @@ TEST(Layering, TheLibraryDoesNotIncludeItsDoors) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::layering_test

@@ -16,7 +16,7 @@
 #include "tests/made_data.hpp"
 #include "tests/paths.hpp"
 
-namespace maxmargin {
+namespace maxmargin::libsvm_parity_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -368,4 +368,4 @@ TEST(LibsvmParityShared, WebOneClass) {
 #endif
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::libsvm_parity_test

@@ -9,7 +9,7 @@
 #include "tests/libsvm_witness.hpp"
 #include "tests/made_data.hpp"
 
-namespace maxmargin {
+namespace maxmargin::libsvm_solvers_test {
 namespace {
 
 struct LibsvmCase {
@@ -82,4 +82,4 @@ INSTANTIATE_TEST_SUITE_P(All, SolversBesideLibsvm, testing::ValuesIn(all_types()
                          [](const auto& instance) { return instance.param.name; });
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::libsvm_solvers_test

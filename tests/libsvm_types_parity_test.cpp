@@ -19,7 +19,7 @@
 #include "tests/made_data.hpp"
 #include "tests/paths.hpp"
 
-namespace maxmargin {
+namespace maxmargin::libsvm_types_parity_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -285,4 +285,4 @@ TEST(LibsvmTypesShared, Abalone) {
 #endif
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::libsvm_types_parity_test

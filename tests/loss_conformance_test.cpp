@@ -9,7 +9,7 @@
 #include "maxmargin/train/train.hpp"
 #include "tests/made_data.hpp"
 
-namespace maxmargin {
+namespace maxmargin::loss_conformance_test {
 namespace {
 
 struct NamedTask {
@@ -176,4 +176,4 @@ TEST(LossWitness, HardMarginsHaveNoLoss) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::loss_conformance_test

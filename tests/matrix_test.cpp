@@ -16,7 +16,7 @@
 #include "maxmargin/solver/smo/sum_row.hpp"
 #include "tests/dense_quadratic.hpp"
 
-namespace maxmargin {
+namespace maxmargin::matrix_test {
 namespace {
 
 constexpr std::size_t ample = std::size_t{1} << 24;
@@ -32,7 +32,7 @@ struct Kind {
   std::string name;
   std::shared_ptr<const Quadratic> K;
   Values values;
-  std::string can;  ///< of "partial coded truncated stored factored"
+  std::string can;  ///< of "partial coded truncated stored extended factored"
 };
 
 Values kernel_values(const Kernel& kernel, const Features& rows) {
@@ -98,11 +98,11 @@ std::vector<Kind> all_kinds() {
                        const std::string& can) {
     plain.push_back({name, make_kernel_quadratic(kernel, rows), kernel_values(kernel, *rows), can});
   };
-  add("rbf", Rbf{0.1}, cloud(150, 20), "partial");
-  add("linear", Linear{}, cloud(150, 7), "partial factored");
-  add("coded", Rbf{0.1}, binary_rows(150), "partial coded");
-  add("narrow", Rbf{8}, clusters(1403), "partial truncated");
-  add("polynomial", Polynomial{0.2, 1, 3}, cloud(70, 9), "partial");
+  add("rbf", Rbf{0.1}, cloud(150, 20), "partial extended");
+  add("linear", Linear{}, cloud(150, 7), "partial extended factored");
+  add("coded", Rbf{0.1}, binary_rows(150), "partial coded extended");
+  add("narrow", Rbf{8}, clusters(1403), "partial truncated extended");
+  add("polynomial", Polynomial{0.2, 1, 3}, cloud(70, 9), "partial extended");
   {
     const auto rows = cloud(60, 5);
     const Values values = kernel_values(Rbf{0.3}, *rows);
@@ -112,7 +112,7 @@ std::vector<Kind> all_kinds() {
         {"precomputed",
          make_kernel_quadratic(Precomputed{}, std::make_shared<const Features>(std::move(matrix)),
                                {}, Definite::yes),
-         values, ""});
+         values, "extended"});
     plain.push_back({"dense", std::make_shared<DenseQuadratic>(60, values.of), values, ""});
   }
   {
@@ -126,14 +126,15 @@ std::vector<Kind> all_kinds() {
   {
     const auto rows = cloud(260, 60);
     plain.push_back({"shared", make_shared_quadratic(Rbf{0.01}, rows, ample),
-                     kernel_values(Rbf{0.01}, *rows), "partial"});
+                     kernel_values(Rbf{0.01}, *rows), "partial extended"});
     std::vector<Index> stretches(140);
     std::iota(stretches.begin(), stretches.begin() + 70, Index{10});
     std::iota(stretches.begin() + 70, stretches.end(), Index{150});
     Values part{140, {}};
     for (const Index i : stretches)
       for (const Index j : stretches) part.of.push_back(plain.back().values.at(i, j));
-    plain.push_back({"stretches", plain.back().K->restrict_to(stretches), part, "partial"});
+    plain.push_back(
+        {"stretches", plain.back().K->restrict_to(stretches), part, "partial extended"});
   }
   std::vector<Kind> all;
   const auto with_partial = [](const std::string& can) {
@@ -159,10 +160,10 @@ std::vector<Kind> all_kinds() {
     for (const Kind& each : plain) {
       if (each.name == "narrow")
         all.push_back({"near rows of " + of + each.name, keep_near_rows(bias(each.K), ample),
-                       bias_values(each.values), "partial truncated stored"});
+                       bias_values(each.values), "partial truncated stored extended"});
       if (each.name == "shared")
         all.push_back({"kept rows of " + of + each.name, keep_rows(bias(each.K), ample),
-                       bias_values(each.values), "partial stored"});
+                       bias_values(each.values), "partial stored extended"});
     }
   }
   return all;
@@ -177,6 +178,7 @@ std::string capabilities(const MatrixCapabilities& can) {
   note(can.coded != nullptr, "coded");
   note(can.truncated != nullptr, "truncated");
   note(can.stored != nullptr, "stored");
+  note(can.extended != nullptr, "extended");
   note(can.factored != nullptr, "factored");
   return text;
 }
@@ -254,10 +256,20 @@ class Questions {
     K_.multiply(x, fast, Precision::fast, threads_);
     K_.multiply(x, exact, Precision::exact, threads_);
     K_.add_product(some_, coefficients, added, threads_);
+    const ExtendedProducts* extended = K_.can().extended;
+    std::vector<long double> digits(values_.size);
+    if (extended != nullptr) {
+      extended->multiply_extended(x, digits, threads_);
+      EXPECT_LE(extended->extended_error(), K_.traits().exact_error);
+      EXPECT_GT(extended->extended_work(10), 0);
+    }
     for (std::size_t c = 0; c < wanted.size(); ++c) {
       ASSERT_NEAR(fast[c], wanted[c], size * near_) << c;
       ASSERT_NEAR(exact[c], wanted[c], size * exact_) << c;
       ASSERT_NEAR(added[c], 2 + wanted[c], size * near_) << c;
+      if (extended != nullptr) {
+        ASSERT_NEAR(static_cast<double>(digits[c]), wanted[c], size * exact_) << c;
+      }
     }
   }
 
@@ -403,4 +415,4 @@ TEST(Matrix, MadeFromAnotherItIsJudgedByTheErrorsOfThatOne) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::matrix_test

@@ -11,7 +11,7 @@
 #include "tests/cli_program.hpp"
 #include "tests/source_tree.hpp"
 
-namespace maxmargin {
+namespace maxmargin::old_models_test {
 namespace {
 
 const std::filesystem::path folder = source_dir() / "tests/models";
@@ -137,4 +137,4 @@ TEST_F(OldModelsPrediction, OfProbabilitiesIsWhatItWas) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::old_models_test

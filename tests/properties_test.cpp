@@ -11,7 +11,7 @@
 #include "maxmargin/train/train.hpp"
 #include "tests/made_data.hpp"
 
-namespace maxmargin {
+namespace maxmargin::properties_test {
 namespace {
 
 using made::Storage;
@@ -329,4 +329,4 @@ INSTANTIATE_TEST_SUITE_P(Tasks, TrainingProperties, testing::ValuesIn(tasks()),
                          [](const auto& instance) { return instance.param.name; });
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::properties_test

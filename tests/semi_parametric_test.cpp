@@ -14,7 +14,7 @@
 #include "tests/dense_optimum.hpp"
 #include "tests/made_data.hpp"
 
-namespace maxmargin {
+namespace maxmargin::semi_parametric_test {
 namespace {
 
 const Kernel kernel = Rbf{.gamma = 0.5};
@@ -452,4 +452,4 @@ TEST(SemiParametric, PrecomputedKernelsHaveFunctionsBehindTheirValues) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::semi_parametric_test

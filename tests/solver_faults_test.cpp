@@ -10,7 +10,7 @@
 #include "maxmargin/solver/solvers.hpp"
 #include "tests/dense_quadratic.hpp"
 
-namespace maxmargin {
+namespace maxmargin::solver_faults_test {
 namespace {
 
 constexpr std::size_t points = 24;
@@ -218,4 +218,4 @@ TEST(SolverFaults, TooLittleMemorySaysHowMuchIsNeeded) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::solver_faults_test

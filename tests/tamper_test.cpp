@@ -11,7 +11,7 @@
 #include "maxmargin/train/train.hpp"
 #include "tests/made_data.hpp"
 
-namespace maxmargin {
+namespace maxmargin::tamper_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -284,4 +284,4 @@ TEST(Tamper, NoExcuseIsTakenFromTheFile) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::tamper_test

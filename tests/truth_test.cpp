@@ -15,7 +15,7 @@
 #include "maxmargin/train/prepared.hpp"
 #include "maxmargin/train/train.hpp"
 
-namespace maxmargin {
+namespace maxmargin::truth_test {
 namespace {
 
 using truth::Problem;
@@ -455,4 +455,4 @@ TEST_P(Truth, EnclosesTheOptimum) {
 INSTANTIATE_TEST_SUITE_P(Small, Truth, testing::Range(0, 8));
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::truth_test

@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-namespace maxmargin {
+namespace maxmargin::buffer_test {
 namespace {
 
 TEST(Buffer, GrowsAndKeepsItsContent) {
@@ -59,4 +59,4 @@ TEST(Memory, IsMeasured) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::buffer_test

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace maxmargin {
+namespace maxmargin::threads_test {
 namespace {
 
 TEST(Threads, EveryTaskRunsOnce) {
@@ -43,4 +43,4 @@ TEST(Threads, AnExceptionReachesTheCallerAndTheCrewGoesOn) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::threads_test

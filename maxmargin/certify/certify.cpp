@@ -9,9 +9,15 @@
 #include "maxmargin/certify/known.hpp"
 #include "maxmargin/linalg/enclosed.hpp"
 #include "maxmargin/problem/evaluate.hpp"
+#include "maxmargin/problem/matrix/capabilities.hpp"
 
 namespace maxmargin {
 namespace {
+
+// Whoever repeats a certificate in the same arithmetic, as verify does, has bounds of this order.
+constexpr double repeatable = 4;
+// Operations of a product in long double: a minute or two.
+constexpr double most_extended_work = 3e10;
 
 Known product_at(const DualQp& qp, std::vector<double> a, Precision precision,
                  const Threads& threads) {
@@ -20,6 +26,20 @@ Known product_at(const DualQp& qp, std::vector<double> a, Precision precision,
   qp.K->multiply(beta, f, precision, threads);
   const double error = product_error(*qp.K, beta, precision) + coefficient_error(qp, a);
   return {std::move(a), std::move(f), error};
+}
+
+/// f in long double, rounded once.
+Known extended_product_at(const DualQp& qp, std::vector<double> a, const Threads& threads) {
+  const std::vector<double> beta = qp.coefficients(a);
+  std::vector<long double> sums(qp.K->size());
+  qp.K->can().extended->multiply_extended(beta, sums, threads);
+  const std::vector<double> f(sums.begin(), sums.end());
+  double largest = 0;  // relative to what an error is measured by; f is 0 where that is
+  for (std::size_t p = 0; p < f.size(); ++p)
+    if (f[p] != 0) largest = std::max(largest, std::abs(f[p]) / std::sqrt(qp.K->diagonal()[p]));
+  const double error = repeatable * extended_product_error(*qp.K, beta) +
+                       coefficient_error(qp, a) + 1.01 * unit_roundoff * largest;
+  return {std::move(a), f, rounded_up(error)};
 }
 
 /// Within their bounds: what a solver leaves outside by a rounding is no part of the answer.
@@ -62,13 +82,10 @@ Certified certify(const DualQp& qp, Solution solution, Precision precision,
   return certify_near(nullptr, qp, std::move(solution), precision, threads);
 }
 
-Certified certify_near(const Known* known, const DualQp& qp, Solution solution, Precision precision,
-                       const Threads& threads) {
-  const Stopwatch clock;
-  put_within_bounds(qp, solution.a);
-  Known now = known != nullptr && precision == Precision::fast
-                  ? known_at(qp, std::move(solution.a), *known, threads)
-                  : product_at(qp, std::move(solution.a), precision, threads);
+namespace {
+
+/// The certificate of a point whose f is known.
+Certified judged(const DualQp& qp, Solution solution, Known now, const Stopwatch& clock) {
   solution.a = std::move(now.a);
   Evaluation evaluation = evaluate(qp, solution.a, now.f, solution.lambda);
   solution.lambda = std::move(evaluation.lambda);
@@ -97,6 +114,32 @@ Certified certify_near(const Known* known, const DualQp& qp, Solution solution, 
   Certified result{std::move(solution), certificate, clock.seconds(), std::move(now.f), now.error};
   result.charge = std::max(0.0, certificate.gap - enclosure.gap);
   return result;
+}
+
+}  // namespace
+
+Certified certify_near(const Known* known, const DualQp& qp, Solution solution, Precision precision,
+                       const Threads& threads) {
+  const Stopwatch clock;
+  put_within_bounds(qp, solution.a);
+  Known now = known != nullptr && precision == Precision::fast
+                  ? known_at(qp, std::move(solution.a), *known, threads)
+                  : product_at(qp, std::move(solution.a), precision, threads);
+  return judged(qp, std::move(solution), std::move(now), clock);
+}
+
+std::optional<Certified> certify_extended(const DualQp& qp, const Solution& solution,
+                                          const Threads& threads) {
+  const ExtendedProducts* extended = qp.K->can().extended;
+  const auto support = static_cast<std::size_t>(
+      std::ranges::count_if(solution.a, [](double each) { return each != 0; }));
+  if (extended == nullptr || extended->extended_work(support) > most_extended_work)
+    return std::nullopt;
+  const Stopwatch clock;
+  Solution within = solution;
+  put_within_bounds(qp, within.a);
+  Known now = extended_product_at(qp, std::move(within.a), threads);
+  return judged(qp, std::move(within), std::move(now), clock);
 }
 
 }  // namespace maxmargin

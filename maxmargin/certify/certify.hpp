@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "maxmargin/problem/dual_qp.hpp"
@@ -39,6 +40,12 @@ struct Certified {
 /// h = Q~a + A'lambda; chooses lambda to make the primal smallest (exactly, where no variable
 /// stands in two equality rows).
 Certified certify(const DualQp& qp, Solution solution, Precision precision, const Threads& threads);
+
+/// As certify, with f from products in long double: where the rounding of doubles, multiplied by
+/// the costs, is more than the gap that is asked for. Nothing where K has no such products, or they
+/// would take minutes.
+std::optional<Certified> certify_extended(const DualQp& qp, const Solution& solution,
+                                          const Threads& threads);
 
 /// What the rounding of float kernel values is expected to change f by: not the worst that it may,
 /// but what the violation of the optimality conditions is seen through.

@@ -8,7 +8,7 @@
 #include "maxmargin/train/formulate.hpp"
 #include "tests/made_data.hpp"
 
-namespace maxmargin {
+namespace maxmargin::certify_test {
 namespace {
 
 /// A small machine, two of its points near to one another.
@@ -63,4 +63,4 @@ TEST(Certify, AnExactCertificateTakesNoFFromOthers) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::certify_test

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include "maxmargin/certify/equality_price.hpp"
 #include "maxmargin/linalg/enclosed.hpp"
+#include "maxmargin/problem/matrix/capabilities.hpp"
 
 namespace maxmargin {
 namespace {
@@ -201,7 +203,10 @@ Enclosure enclose(const DualQp& qp, std::span<const double> a, std::span<const d
   return result;
 }
 
-double product_error(const Quadratic& K, std::span<const double> x, Precision precision) {
+namespace {
+
+/// Of values that are wrong by `value` each, added up in arithmetic of this roundoff.
+double error_of_sums(const Quadratic& K, std::span<const double> x, double value, double roundoff) {
   EnclosedSum reach;
   double terms = 4;
   for (std::size_t p = 0; p < x.size(); ++p) {
@@ -210,14 +215,32 @@ double product_error(const Quadratic& K, std::span<const double> x, Precision pr
     reach.add(size, 2 * u * size);
     ++terms;
   }
-  const double value = K.value_error(precision);
-  // A sum of n rounded products is wrong by (n + 1) u of their sizes.
-  return rounded_up((value + 1.01 * terms * u * (1 + value)) * reach.upper());
+  // A sum of n rounded products is wrong by (n + 1) roundoffs of their sizes.
+  return rounded_up((value + 1.01 * terms * roundoff * (1 + value)) * reach.upper());
+}
+
+}  // namespace
+
+double product_error(const Quadratic& K, std::span<const double> x, Precision precision) {
+  return error_of_sums(K, x, K.value_error(precision), u);
+}
+
+double extended_product_error(const Quadratic& K, std::span<const double> x) {
+  return error_of_sums(K, x, K.can().extended->extended_error(), extended_roundoff);
 }
 
 double coefficient_error(const DualQp& qp, std::span<const double> a) {
   constexpr double additions = 4;
-  return additions * u * least_charge(qp, a, 1);
+  // That of a point's only variable is not rounded.
+  std::vector<std::uint8_t> variables(qp.K->size());
+  for (std::size_t v = 0; v < qp.size(); ++v)
+    if (a[v] != 0 && variables[qp.row[v]] < 2)
+      variables[qp.row[v]] += std::abs(qp.block[v].sign) == 1 ? 1 : 2;
+  double sum = 0;
+  for (std::size_t v = 0; v < qp.size(); ++v)
+    if (variables[qp.row[v]] > 1)
+      sum += std::abs(qp.block[v].sign * a[v]) * scale_of(*qp.K, qp.row[v]);
+  return additions * u * sum;
 }
 
 double least_charge(const DualQp& qp, std::span<const double> a, double error) {

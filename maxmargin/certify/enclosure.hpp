@@ -35,6 +35,9 @@ Enclosure enclose(const DualQp& qp, std::span<const double> a, std::span<const d
 /// of kernel values and of the sums, for x with these entries.
 double product_error(const Quadratic& K, std::span<const double> x, Precision precision);
 
+/// The same of ExtendedProducts, before they are rounded to doubles.
+double extended_product_error(const Quadratic& K, std::span<const double> x);
+
 /// The same for beta = s a, which is rounded when the variables of a point are added up.
 double coefficient_error(const DualQp& qp, std::span<const double> a);
 

@@ -11,7 +11,7 @@
 #include "maxmargin/solver/solvers.hpp"
 #include "tests/dense_quadratic.hpp"
 
-namespace maxmargin {
+namespace maxmargin::enclosure_test {
 namespace {
 
 TEST(EnclosedSum, IsBetweenItsBoundsWhateverCancels) {
@@ -329,4 +329,4 @@ TEST(Solve, TakesDoubleWhereFloatBoundsAreTooWideAndStallsWhereDoubleIsToo) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::enclosure_test

@@ -10,8 +10,6 @@
 namespace maxmargin {
 namespace {
 
-constexpr double u = unit_roundoff;
-
 /// A a - d of each row, without rounding but for the last.
 std::vector<double> residuals(const DualQp& qp, std::span<const double> a) {
   std::vector<double> result;
@@ -43,7 +41,7 @@ class Moves {
               std::max(std::abs(block.slope(a_[v] - by)), std::abs(block.slope(a_[v] + by)));
       size += slope;
     }
-    price_ += by * (slope + error_[v] + 8 * u * size) + block.curvature * by * by / 2;
+    price_ += by * (slope + error_[v] + 8 * unit_roundoff * size) + block.curvature * by * by / 2;
     // Kernels that are not positive semi-definite have a price, too, which bounds nothing.
     length_ += by * std::abs(block.sign) * std::sqrt(std::abs(qp_.K->diagonal()[qp_.row[v]]));
   }
@@ -59,7 +57,8 @@ class Moves {
  private:
   /// Entropies have infinite slopes at their bounds: half of the way is enough.
   double room(std::size_t v, double distance) const {
-    return (qp_.block[v].entropy != Entropy::none ? 0.5 : 1 - 4 * u) * std::max(0.0, distance);
+    return (qp_.block[v].entropy != Entropy::none ? 0.5 : 1 - 4 * unit_roundoff) *
+           std::max(0.0, distance);
   }
 
   const DualQp& qp_;
@@ -87,13 +86,13 @@ bool absorb(const DualQp& qp, std::size_t r, double residual, Moves& moves) {
   std::stable_sort(places.begin(), places.end(), [](const Place& x, const Place& y) {
     return x.is_free != y.is_free ? x.is_free : x.room > y.room;
   });
-  double left = std::abs(residual) * (1 + 8 * u);
+  double left = std::abs(residual) * (1 + 8 * unit_roundoff);
   for (const Place& place : places) {
     if (left <= 0) break;
     const double weight = std::abs(qp.A[r][place.v]);
     const double need = left / weight;
-    moves.add(place.v, std::min(need, place.room) * (1 + 8 * u));
-    left = need <= place.room ? 0 : (left - place.room * weight) * (1 + 8 * u);
+    moves.add(place.v, std::min(need, place.room) * (1 + 8 * unit_roundoff));
+    left = need <= place.room ? 0 : (left - place.room * weight) * (1 + 8 * unit_roundoff);
   }
   return left <= 0;
 }
@@ -170,7 +169,7 @@ class Corner {
           product += term;
           size += std::abs(term);
         }
-        line += std::abs(product) + 2 * static_cast<double>(rows_ + 1) * u * size;
+        line += std::abs(product) + 2 * static_cast<double>(rows_ + 1) * unit_roundoff * size;
         along += std::abs(R[i * rows_ + j] * residual[row_[j]]) * (1 + 1e-9);
       }
       defect = std::max(defect, line);

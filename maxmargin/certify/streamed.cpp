@@ -12,8 +12,6 @@ namespace {
 
 using Constant = StreamedProblem::Constant;
 
-constexpr double u = unit_roundoff;
-
 /// What the first pass sums up.
 struct Gathered {
   explicit Gathered(std::size_t numbers) : point(numbers, 0.0) {}
@@ -33,7 +31,7 @@ std::vector<double> lengths(const StreamedProblem& problem, const double* Z, std
   for (std::size_t i = 0; i < count; ++i) {
     double squares = constant;
     for (std::size_t j = 0; j < features; ++j) squares += Z[i * N + j] * Z[i * N + j];
-    result[i] = std::sqrt(squares) * (1 + (static_cast<double>(features) + 4) * u);
+    result[i] = std::sqrt(squares) * (1 + (static_cast<double>(features) + 4) * unit_roundoff);
   }
   return result;
 }
@@ -81,7 +79,7 @@ std::vector<double> chunk_lengths(const StreamedProblem& problem, const RowChunk
 /// |w|, rounded up.
 double norm_of(std::span<const double> w) {
   EnclosedSum squares;
-  for (const double each : w) squares.add(each * each, u * each * each);
+  for (const double each : w) squares.add(each * each, unit_roundoff * each * each);
   return rounded_up(std::sqrt(squares.upper()));
 }
 
@@ -101,10 +99,10 @@ void StreamedExaminer::add_variable(Sums& sums, const Block& block, double given
   const double h = block.sign * f, slope = block.slope(a);
   // f is a sum of so many products, of w and a row; b is added to it.
   const double terms = static_cast<double>(point_.size()) + 4;
-  const double error = terms * u * (norm_ * length + 2 * std::abs(bias_));
+  const double error = terms * unit_roundoff * (norm_ * length + 2 * std::abs(bias_));
   const double rest = -h - block.linear;
-  const Near conjugate =
-      highest_conjugate(block, {rest, error + u * (std::abs(h) + std::abs(block.linear))});
+  const Near conjugate = highest_conjugate(
+      block, {rest, error + unit_roundoff * (std::abs(h) + std::abs(block.linear))});
   const Near value = value_at(block, a);
   sums.values.add(value.value, value.error);
   sums.conjugates.add(conjugate.value, conjugate.error);
@@ -117,7 +115,8 @@ void StreamedExaminer::add_variable(Sums& sums, const Block& block, double given
   const double level = -(block.sign * (f - bias_) + slope) / block.sign;
   if (block.sign > 0 ? can_grow : can_fall) sums.highest = std::max(sums.highest, level);
   if (block.sign > 0 ? can_fall : can_grow) sums.lowest = std::min(sums.lowest, level);
-  const double steep = std::abs(block.sign * (f - bias_) + slope) + error + 8 * u * std::abs(h);
+  const double steep =
+      std::abs(block.sign * (f - bias_) + slope) + error + 8 * unit_roundoff * std::abs(h);
   const double bend =
       block.entropy == Entropy::none ? block.curvature : 2 * block.bend(a);  // half of the way
   const auto offer = [&](Room& room, double width) {
@@ -163,7 +162,7 @@ Certificate StreamedExaminer::certificate() const {
     if (part.taking.width > all.taking.width) all.taking = part.taking;
   }
   // The primal is that of w as it is; the dual that of X'beta, which w is up to rounding.
-  const double off = 1.01 * (first_.count + 4) * u * first_.reach;
+  const double off = 1.01 * (first_.count + 4) * unit_roundoff * first_.reach;
   const double norm = rounded_up(norm_ + off);
   Certificate result;
   result.primal = rounded_up(rounded_up(norm_ * norm_) / 2 + all.conjugates.upper());
@@ -199,7 +198,7 @@ StreamedCertified certify(const StreamedProblem& problem, const StreamedVariable
   StreamedSums sums{all.reach, all.count, 0, 0};
   if (problem.constant == Constant::free) {
     sums.residual = all.point.back();
-    sums.residual_error = 1.01 * (all.count + 4) * u * all.size;
+    sums.residual_error = 1.01 * (all.count + 4) * unit_roundoff * all.size;
     result.point.back() = bias;
   }
   StreamedExaminer examiner(problem, result.point, sums);
@@ -210,8 +209,8 @@ StreamedCertified certify(const StreamedProblem& problem, const StreamedVariable
   result.certificate = examiner.certificate();
   result.certificate.equality_residual = std::abs(sums.residual);
   result.certificate.bound_residual = all.bound_residual;
-  result.certificate.rounding =
-      1.01 * (all.count + static_cast<double>(problem.numbers()) + 4) * u * all.reach * all.largest;
+  result.certificate.rounding = 1.01 * (all.count + static_cast<double>(problem.numbers()) + 4) *
+                                unit_roundoff * all.reach * all.largest;
   result.seconds = clock.seconds();
   return result;
 }

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace maxmargin {
+namespace maxmargin::constant_features_test {
 namespace {
 
 TEST(ConstantFeatures, AreThoseWithOneValueInAllChosenRows) {
@@ -25,4 +25,4 @@ TEST(ConstantFeatures, AreThoseWithOneValueInAllChosenRows) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::constant_features_test

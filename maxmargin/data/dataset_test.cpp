@@ -9,7 +9,7 @@
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/base/rng.hpp"
 
-namespace maxmargin {
+namespace maxmargin::dataset_test {
 namespace {
 
 Dataset example(bool sparse, double tiny) {
@@ -127,4 +127,4 @@ TEST(Dataset, HashKnowsPositions) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::dataset_test

@@ -7,7 +7,7 @@
 
 #include "maxmargin/base/rng.hpp"
 
-namespace maxmargin {
+namespace maxmargin::describe_test {
 namespace {
 
 bool advises(const Description& told, const std::string& text) {
@@ -139,4 +139,4 @@ TEST(Describe, NothingIsDescribedAsNothing) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::describe_test

@@ -4,7 +4,7 @@
 
 #include "maxmargin/base/rng.hpp"
 
-namespace maxmargin {
+namespace maxmargin::equal_rows_test {
 namespace {
 
 TEST(EqualRows, FirstOfEachKindWhateverTheStorage) {
@@ -32,4 +32,4 @@ TEST(EqualRows, FirstOfEachKindWhateverTheStorage) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::equal_rows_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace maxmargin {
+namespace maxmargin::renumbering_test {
 namespace {
 
 Features rows_with(const std::vector<std::vector<Index>>& features, std::size_t columns) {
@@ -53,4 +53,4 @@ TEST(Renumbering, UnknownFeaturesComeBehind) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::renumbering_test

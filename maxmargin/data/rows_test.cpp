@@ -7,7 +7,7 @@
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/base/rng.hpp"
 
-namespace maxmargin {
+namespace maxmargin::rows_test {
 namespace {
 
 using Matrix = std::vector<std::vector<double>>;
@@ -179,4 +179,4 @@ TEST(Features, RefusesBadRows) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::rows_test

@@ -8,7 +8,7 @@
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/base/rng.hpp"
 
-namespace maxmargin {
+namespace maxmargin::scaling_test {
 namespace {
 
 constexpr std::size_t plenty = std::size_t{1} << 30;
@@ -133,4 +133,4 @@ TEST(Scaling, NamesRoundTrip) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::scaling_test

@@ -2,7 +2,9 @@
 
 #include <array>
 #include <cmath>
+#include <concepts>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -23,7 +25,8 @@ enum class Pairing {
 };
 
 /// One feature's share of the sum.
-inline double pair_term(Pairing pairing, double x, double z) {
+template <std::floating_point Real>
+Real pair_term(Pairing pairing, Real x, std::type_identity_t<Real> z) {
   switch (pairing) {
     case Pairing::dot:
       return x * z;
@@ -39,26 +42,47 @@ inline double pair_term(Pairing pairing, double x, double z) {
   return 0;
 }
 
+/// The same without what cancels or overflows: the difference of two roots is that of their squares
+/// over their sum.
+template <std::floating_point Real>
+Real safe_pair_term(Pairing pairing, Real x, std::type_identity_t<Real> z) {
+  if (pairing == Pairing::chi_squared) return x + z > 0 ? (x - z) / (x + z) * (x - z) : 0;
+  if (pairing != Pairing::hellinger) return pair_term(pairing, x, z);
+  const Real sum = std::sqrt(x) + std::sqrt(z);
+  const Real difference = sum > 0 ? (x - z) / sum : 0;
+  return difference * difference;
+}
+
 struct Identity {
-  double operator()(double s) const { return s; }
+  template <std::floating_point Real>
+  Real operator()(Real s) const {
+    return s;
+  }
 };
 /// exp(-rate s)
 struct Decay {
   double rate;
-  double operator()(double s) const { return std::exp(-rate * s); }
+  template <std::floating_point Real>
+  Real operator()(Real s) const {
+    return std::exp(-rate * s);
+  }
 };
 /// exp(-rate sqrt(s))
 struct RootDecay {
   double rate;
-  double operator()(double s) const { return std::exp(-rate * std::sqrt(s)); }
+  template <std::floating_point Real>
+  Real operator()(Real s) const {
+    return std::exp(-rate * std::sqrt(s));
+  }
 };
 /// (factor s + shift)^degree
 struct Power {
   double factor, shift;
   int degree;
-  double operator()(double s) const {
-    double result = 1;
-    double base = factor * s + shift;
+  template <std::floating_point Real>
+  Real operator()(Real s) const {
+    Real result = 1;
+    Real base = factor * s + shift;
     for (int n = degree; n > 0; n >>= 1, base *= base)
       if (n & 1) result *= base;
     return result;
@@ -67,7 +91,10 @@ struct Power {
 /// tanh(factor s + shift)
 struct HyperbolicTangent {
   double factor, shift;
-  double operator()(double s) const { return std::tanh(factor * s + shift); }
+  template <std::floating_point Real>
+  Real operator()(Real s) const {
+    return std::tanh(factor * s + shift);
+  }
 };
 
 using Map = std::variant<Identity, Decay, RootDecay, Power, HyperbolicTangent>;

@@ -12,7 +12,7 @@
 #include "maxmargin/libsvm/predict.hpp"
 #include "maxmargin/model/file/file.hpp"
 
-namespace maxmargin {
+namespace maxmargin::text_test {
 namespace {
 
 // As LIBSVM's documentation of the format has it, put together by hand.
@@ -371,4 +371,4 @@ TEST(LibsvmText, RandomBytesAreNoModel) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::text_test

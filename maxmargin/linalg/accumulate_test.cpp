@@ -6,7 +6,7 @@
 
 #include "maxmargin/base/rng.hpp"
 
-namespace maxmargin {
+namespace maxmargin::accumulate_test {
 namespace {
 
 TEST(Accumulate, AddsProductsOfRows) {
@@ -57,4 +57,4 @@ TEST(Accumulate, AddsScaledRowsInDouble) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::accumulate_test

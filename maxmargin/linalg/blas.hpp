@@ -2,6 +2,8 @@
 
 #include <cblas.h>
 
+#include <cstddef>
+
 // OpenBLAS, loaded when one of these functions is first called. Loading takes several milliseconds,
 // more than a small problem does from beginning to end, and most problems need none of it. A
 // function that is missing here is one line more in the list.
@@ -21,6 +23,9 @@ struct Blas {
 
 /// Throws Error when OpenBLAS cannot be loaded.
 const Blas& blas();
+
+/// A size as OpenBLAS counts.
+inline int as_int(std::size_t n) { return static_cast<int>(n); }
 
 // LAPACK, from the same library. Matrices stand by columns, `part` is 'U' or 'L', the answer is
 // LAPACK's: 0 if it is done.

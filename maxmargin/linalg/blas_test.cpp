@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace maxmargin {
+namespace maxmargin::blas_test {
 namespace {
 
 // The second differences, 2 on the diagonal and -1 beside it: eigenvalues 2 - 2 cos(k pi / (n+1)).
@@ -83,4 +83,4 @@ TEST(SimdTargets, AreThoseOfTheProcessor) {
 #endif
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::blas_test

@@ -6,7 +6,7 @@
 
 #include "maxmargin/base/rng.hpp"
 
-namespace maxmargin {
+namespace maxmargin::double_rows_test {
 namespace {
 
 TEST(DoubleRows, LikeOneNumberAfterTheOther) {
@@ -44,4 +44,4 @@ TEST(DoubleRows, LikeOneNumberAfterTheOther) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::double_rows_test

@@ -13,6 +13,9 @@ namespace maxmargin {
 inline constexpr double unit_roundoff = std::numeric_limits<double>::epsilon() / 2;
 /// The same of float.
 inline constexpr double float_roundoff = 0x1p-24;
+/// And of long double.
+inline constexpr double extended_roundoff =
+    static_cast<double>(std::numeric_limits<long double>::epsilon() / 2);
 
 /// x + y = high + low, exactly (Knuth).
 struct HighLowPair {

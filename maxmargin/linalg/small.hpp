@@ -1,11 +1,17 @@
 #pragma once
 
 #include <cstddef>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <vector>
 
 namespace maxmargin {
+
+/// x'y, added up in the order of the entries.
+inline double dot(std::span<const double> x, std::span<const double> y) {
+  return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
+}
 
 /// A symmetric matrix of a few rows, by rows.
 class SmallMatrix {

@@ -4,7 +4,7 @@
 
 #include "maxmargin/base/rng.hpp"
 
-namespace maxmargin {
+namespace maxmargin::small_test {
 namespace {
 
 TEST(SmallMatrix, IsSolvedByItsCholeskyFactors) {
@@ -76,4 +76,4 @@ TEST(Orthonormal, NamesTheColumnThatDependsOnOthers) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::small_test

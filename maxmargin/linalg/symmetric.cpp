@@ -21,8 +21,6 @@ constexpr std::size_t triangle = 64;
 // A product is summed in this many parts whatever the number of threads.
 constexpr std::size_t strips = 16;
 
-int as_int(std::size_t n) { return static_cast<int>(n); }
-
 std::size_t tile_count(std::size_t n) { return (n + tile - 1) / tile; }
 
 /// X = X L'^-1 for a tile X of some rows and a lower triangle L.

@@ -6,7 +6,7 @@
 
 #include "maxmargin/base/rng.hpp"
 
-namespace maxmargin {
+namespace maxmargin::symmetric_test {
 namespace {
 
 /// B B' / n + shift, by its lower triangle; the rest of each row is left as it was.
@@ -127,4 +127,4 @@ TEST(Symmetric, SingularSmallSystemsGetTheShortestSolution) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::symmetric_test

@@ -6,7 +6,7 @@
 
 #include "maxmargin/base/rng.hpp"
 
-namespace maxmargin {
+namespace maxmargin::losses_test {
 namespace {
 
 // The conjugates of a loss's blocks at -s f add up to the loss: this is all that ties the dual to
@@ -48,4 +48,4 @@ TEST(Losses, DerivativesOfTheBlocksAreThoseOfTheirValue) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::losses_test

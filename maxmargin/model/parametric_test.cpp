@@ -6,7 +6,7 @@
 
 #include "maxmargin/base/error.hpp"
 
-namespace maxmargin {
+namespace maxmargin::parametric_test {
 namespace {
 
 using Kind = ParametricFunction::Kind;
@@ -81,4 +81,4 @@ TEST(ParametricFunctions, SayWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::parametric_test

@@ -20,15 +20,6 @@ namespace {
 constexpr std::size_t tile_rows = 64;
 constexpr std::size_t tile_columns = 1024;
 
-std::optional<Form> form_of(const Kernel& kernel) {
-  return std::visit(
-      [](const auto& chosen) -> std::optional<Form> {
-        if constexpr (requires { chosen.form(); }) return chosen.form();
-        return std::nullopt;
-      },
-      kernel);
-}
-
 double largest_self_value(const Kernel& kernel, const Rows& rows) {
   double most = 0;
   for (const double value : self_values(kernel, rows)) most = std::max(most, std::abs(value));

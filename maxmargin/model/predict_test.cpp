@@ -7,7 +7,7 @@
 #include "maxmargin/model/verify/tile_product.hpp"
 #include "tests/sample_model.hpp"
 
-namespace maxmargin {
+namespace maxmargin::predict_test {
 namespace {
 
 using sample::Storage;
@@ -325,4 +325,4 @@ TEST(TileProduct, LargestIsOfTheSizes) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::predict_test

@@ -10,7 +10,7 @@
 #include "maxmargin/model/predict.hpp"
 #include "tests/sample_model.hpp"
 
-namespace maxmargin {
+namespace maxmargin::probability_test {
 namespace {
 
 std::vector<double> random_distribution(std::size_t size, Rng& rng) {
@@ -210,4 +210,4 @@ TEST(Interval, LeavesTheSameShareOutOnEitherSide) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::probability_test

@@ -10,7 +10,7 @@
 #include "maxmargin/online/progressive.hpp"
 #include "maxmargin/train/train.hpp"
 
-namespace maxmargin {
+namespace maxmargin::dual_learner_test {
 namespace {
 
 /// Two (or three) noisy classes in the plane.
@@ -209,4 +209,4 @@ TEST(OnlineDrift, IsToldAtItsLevelAndSoonAfterAChange) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::dual_learner_test

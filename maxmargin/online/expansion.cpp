@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/kernel/engine/engine.hpp"
 #include "maxmargin/online/panel_loops.hpp"
 
 namespace maxmargin {
@@ -11,16 +12,6 @@ namespace {
 
 constexpr std::size_t lanes = 8;
 std::size_t padded(std::size_t size) { return (size + lanes - 1) / lanes * lanes; }
-
-/// Both halves of a kernel that has them.
-std::optional<Form> form_of(const Kernel& kernel) {
-  return std::visit(
-      [](const auto& chosen) -> std::optional<Form> {
-        if constexpr (requires { chosen.form(); }) return chosen.form();
-        return std::nullopt;
-      },
-      kernel);
-}
 
 /// A row's share of the sum over features when the other row is zero.
 double own_share(Pairing pairing, const StreamRow& x) {

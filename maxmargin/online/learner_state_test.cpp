@@ -12,7 +12,7 @@
 #include "maxmargin/train/train.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace maxmargin {
+namespace maxmargin::learner_state_test {
 namespace {
 
 using made::features;
@@ -245,4 +245,4 @@ TEST(OnlineFaults, OptionsThatContradictEachOtherAreRefused) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::learner_state_test

@@ -7,7 +7,7 @@
 #include "maxmargin/model/predict.hpp"
 #include "maxmargin/online/made_stream.hpp"
 
-namespace maxmargin {
+namespace maxmargin::learner_test {
 namespace {
 
 using made::gram;
@@ -396,4 +396,4 @@ TEST(OnlineTruncation, SaysWhyTheBookHasNoBound) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::learner_test

@@ -7,7 +7,7 @@
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 
-namespace maxmargin {
+namespace maxmargin::evaluate_test {
 namespace {
 
 /// A random problem whose blocks have all kinds of bounds and curvatures.
@@ -241,4 +241,4 @@ TEST(RelativeGap, IsThatOfTheStoppingRule) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::evaluate_test

@@ -10,7 +10,7 @@ namespace maxmargin {
 namespace {
 
 // What is left of A a - d counts as rounding below this share of the sum of the terms' sizes.
-constexpr double rounding = 1e-14;
+constexpr double relative_rounding = 1e-14;
 // And below this where Newton's method gets no nearer.
 constexpr double rounding_at_the_end = 1e-12;
 constexpr int most_newton_steps = 100;
@@ -40,7 +40,7 @@ class Projection {
     if (!is_within_reach()) return std::nullopt;
     State now = at(std::vector<double>(rows_, 0.0));
     for (int step = 0; step < most_newton_steps; ++step) {
-      if (is_small(now, rounding)) return all_of(now);
+      if (is_small(now, relative_rounding)) return all_of(now);
       const std::vector<double> direction = newton_direction(now);
       double slope = 0;
       for (std::size_t r = 0; r < rows_; ++r) slope += direction[r] * now.residual[r];
@@ -187,7 +187,7 @@ double equality_defect(const DualQp& qp, std::span<const double> a) {
 std::optional<std::vector<double>> nearest_feasible(const DualQp& qp, std::span<const double> a,
                                                     std::span<const double> slope,
                                                     double steepest) {
-  if (equality_defect(qp, a) <= rounding) return std::vector<double>(a.begin(), a.end());
+  if (equality_defect(qp, a) <= relative_rounding) return std::vector<double>(a.begin(), a.end());
   std::vector<double> room(qp.size(), 0.0);
   for (std::size_t v = 0; v < qp.size(); ++v) {
     const Block& block = qp.block[v];

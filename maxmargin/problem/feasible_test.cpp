@@ -6,7 +6,7 @@
 
 #include "maxmargin/base/rng.hpp"
 
-namespace maxmargin {
+namespace maxmargin::feasible_test {
 namespace {
 
 /// Bounds and rows alone: the matrix plays no part.
@@ -100,4 +100,4 @@ TEST(NearestFeasible, OnlyVariablesWithSmallSlopesLeaveTheirBounds) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::feasible_test

@@ -6,7 +6,7 @@
 
 #include "maxmargin/base/rng.hpp"
 
-namespace maxmargin {
+namespace maxmargin::multipliers_test {
 namespace {
 
 struct Made {
@@ -83,4 +83,4 @@ TEST(BestMultipliers, AreNeverWorseThanTheStart) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::multipliers_test

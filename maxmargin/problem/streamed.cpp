@@ -9,8 +9,6 @@
 namespace maxmargin {
 namespace {
 
-int as_int(std::size_t n) { return static_cast<int>(n); }
-
 void copy_rows(const RowChunk& chunk, std::size_t begin, std::size_t count, std::size_t stride,
                double* to) {
   const std::size_t columns = chunk.columns;

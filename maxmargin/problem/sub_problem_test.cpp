@@ -6,7 +6,7 @@
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 
-namespace maxmargin {
+namespace maxmargin::sub_problem_test {
 namespace {
 
 /// Two variables a point, one equality row.
@@ -76,4 +76,4 @@ TEST(SubProblem, OfVariablesWhoseOthersAreZeroIsThatPartOfTheProblem) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::sub_problem_test

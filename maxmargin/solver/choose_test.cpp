@@ -3,7 +3,7 @@
 #include "maxmargin/solver/solvers.hpp"
 #include "tests/dense_quadratic.hpp"
 
-namespace maxmargin {
+namespace maxmargin::choose_test {
 namespace {
 
 /// A matrix that is only asked for its shape.
@@ -190,4 +190,4 @@ TEST(ChooseSolver, ThoseThatFitAreListed) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::choose_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace maxmargin {
+namespace maxmargin::limits_test {
 namespace {
 
 Ended ended_by(Control answer) {
@@ -49,4 +49,4 @@ TEST(Limits, TheTimeEndsIt) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::limits_test

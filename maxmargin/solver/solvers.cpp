@@ -161,11 +161,14 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
       last = progress;
       return answer = observer(progress);
     };
+  bool extended = false;  // doubles are not enough for the certificate
   const auto certified = [&](Solution solution) {
     last.phase = "certify";
     last.seconds = clock.seconds();
     if (observer && answer == Control::proceed) observer(last);
     std::vector<double> f = std::exchange(solution.f, {});
+    if (extended)
+      if (auto found = certify_extended(qp, solution, threads)) return std::move(*found);
     if (judged == Judged::apart || f.empty())
       return certify_near(start, qp, std::move(solution), context.precision, threads);
     // Not proved, as a solver's f is not: only for machines that nobody is told the gap of.
@@ -200,15 +203,22 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     found += solution.values_found;
     const Ended ended = solution.ended;
     const bool converged = ended == Ended::converged;
+    // More digits may help on where a solver has stalled.
+    const bool settled = converged || ended == Ended::stalled;
     // What the solver knows of the dual tells which certificate will be needed.
-    if (converged && !float_may_do(qp, solution.a, solution.best_dual, digits))
+    if (settled && !float_may_do(qp, solution.a, solution.best_dual, digits))
       context.precision = Precision::exact;
     Certified now = certified(std::move(solution));
     certifying += now.seconds;
-    if (context.precision == Precision::fast && converged &&
+    if (context.precision == Precision::fast && settled &&
         (is_rounding(now, digits) ||
          stop.kkt < rounding_margin * expected_rounding(qp, now.solution.a))) {
       context.precision = Precision::exact;
+      now = certified(std::move(now.solution));
+      certifying += now.seconds;
+    }
+    if (!extended && settled && context.precision == Precision::exact && is_rounding(now, digits)) {
+      extended = true;
       now = certified(std::move(now.solution));
       certifying += now.seconds;
     }
@@ -217,8 +227,8 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
                         now.certificate.gap < progress * best.certificate.gap;
     const bool rounding = is_rounding(now, stop) && now.certificate.gap < 2 * now.charge;
     keep_better(best, std::move(now), stop);
-    best.solution.ended = ended;
-    if (enough || !converged || !better || rounding) break;
+    best.solution.ended = enough && settled ? Ended::converged : ended;
+    if (enough || !(converged || (settled && extended)) || !better || rounding) break;
     // Corrections are small, so the rounding of the float rows that carry them is negligible.
     context.start = best.solution.a;
     context.start_f = best.f;
@@ -234,8 +244,8 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     const bool no_margin =
         is_homogeneous(qp) && Sizes(qp, best.solution.a, best.f).are_of_no_margin();
     best.solution.ended = no_margin ? Ended::unbounded : Ended::stalled;
-    if (!no_margin) best.obstacle = obstacle_of(best, stop);
   }
+  if (best.solution.ended == Ended::stalled) best.obstacle = obstacle_of(best, stop);
   return best;
 }
 

@@ -9,7 +9,7 @@
 #include "maxmargin/structured/solvers/solve.hpp"
 #include "tests/enumerated_structures.hpp"
 
-namespace maxmargin {
+namespace maxmargin::structured_test {
 namespace {
 
 using enumerated::TableOracle;
@@ -250,4 +250,4 @@ TEST(StructuredCertificateTest, RefusesAnOracleThatIsWorseThanTheTruth) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::structured_test

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace maxmargin {
+namespace maxmargin::acceptance_test {
 namespace {
 
 bool accepts(const Acceptance& acceptance, std::string_view task, std::string_view loss,
@@ -191,4 +191,4 @@ TEST(Acceptance, EveryFormulationHasASolver) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::acceptance_test

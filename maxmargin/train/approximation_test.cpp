@@ -8,7 +8,7 @@
 #include "maxmargin/model/verify/verify.hpp"
 #include "tests/made_data.hpp"
 
-namespace maxmargin {
+namespace maxmargin::approximation_test {
 namespace {
 
 TrainOptions options(Task task, Selection selection, std::size_t rank) {
@@ -152,4 +152,4 @@ TEST(Approximation, RefusesIndefiniteKernels) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::approximation_test

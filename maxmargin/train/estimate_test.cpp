@@ -5,7 +5,7 @@
 
 #include "tests/made_data.hpp"
 
-namespace maxmargin {
+namespace maxmargin::estimate_test {
 namespace {
 
 using made::Storage;
@@ -118,4 +118,4 @@ TEST(Estimate, RefusesOtherDataAndModelsWithoutDualVariables) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::estimate_test

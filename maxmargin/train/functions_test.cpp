@@ -7,7 +7,7 @@
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/train/formulate.hpp"
 
-namespace maxmargin {
+namespace maxmargin::functions_test {
 namespace {
 
 /// Columns of values with names, and an example for each row.
@@ -131,4 +131,4 @@ TEST(CheckFunctions, TellsTheLargestFeasibleNu) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::functions_test

@@ -10,7 +10,7 @@
 #include "tests/dense_optimum.hpp"
 #include "tests/made_data.hpp"
 
-namespace maxmargin {
+namespace maxmargin::nu_test {
 namespace {
 
 using made::Storage;
@@ -164,4 +164,4 @@ TEST(Nu, IsTheMachineOfThePriceOrTubeThatItFinds) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::nu_test

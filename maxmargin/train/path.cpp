@@ -14,7 +14,7 @@
 namespace maxmargin {
 namespace {
 
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
 bool has_cost(const Task& task) {
   return std::visit(
@@ -291,7 +291,7 @@ class Walk {
     path_.ended = worse(path_.ended, reached.certified.solution.ended);
   }
   void finish_error(PathPoint& point) {
-    point.error = judged_ > 0 ? error_ / judged_ : unknown;
+    point.error = judged_ > 0 ? error_ / judged_ : not_known;
     error_ = judged_ = 0;
   }
 
@@ -334,7 +334,7 @@ void judge_points(const Prepared& prepared, const PathOptions& options, const Fo
                                                                           : 0.0);
       weights += prepared.weight_of(i);
     }
-    point.error = weights > 0 ? wrong / weights : unknown;
+    point.error = weights > 0 ? wrong / weights : not_known;
     point.ended = worse(point.ended, judged.ended);
     path.ended = worse(path.ended, judged.ended);
     point.seconds_of_folds = clock.seconds();
@@ -391,7 +391,7 @@ TrainedPath train_path(Dataset data, const PathOptions& options, const Threads& 
   for (const double value : own.values) {
     PathPoint point;
     point.value = value;
-    point.error = unknown;
+    point.error = not_known;
     if (own.parameter == PathParameter::cost) point.cost = value;
     path.points.push_back(point);
   }

@@ -6,7 +6,7 @@
 #include "maxmargin/train/folds/cross_validate.hpp"
 #include "tests/made_data.hpp"
 
-namespace maxmargin {
+namespace maxmargin::path_test {
 namespace {
 
 using made::Storage;
@@ -148,4 +148,4 @@ TEST(Path, ValuesThatAreNoneOrInNoOrderAreRefused) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::path_test

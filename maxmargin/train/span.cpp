@@ -61,7 +61,7 @@ class FreePoints {
       const std::vector<double> given = rows;
       if (free_ > 0) solve(rows, which.size());
       for (std::size_t k = begin; k < end; ++k)
-        result[k] = of(k, &given[(k - begin) * free_], &rows[(k - begin) * free_]);
+        result[k] = of(k, given.data() + (k - begin) * free_, rows.data() + (k - begin) * free_);
     }
     return result;
   }

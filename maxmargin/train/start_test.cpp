@@ -5,7 +5,7 @@
 
 #include "tests/made_data.hpp"
 
-namespace maxmargin {
+namespace maxmargin::start_test {
 namespace {
 
 using made::Storage;
@@ -146,4 +146,4 @@ TEST(Start, ThatDoesNotFitIsRefusedWithTheReason) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::start_test

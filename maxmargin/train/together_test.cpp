@@ -9,7 +9,7 @@
 #include "maxmargin/train/folds/cross_validate.hpp"
 #include "tests/made_data.hpp"
 
-namespace maxmargin {
+namespace maxmargin::together_test {
 namespace {
 
 using made::Storage;
@@ -133,4 +133,4 @@ TEST(LinearProgramMachine, IsTrainedVerifiedAndSparse) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::together_test

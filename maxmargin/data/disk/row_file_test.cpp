@@ -12,7 +12,7 @@
 #include "tests/made_data.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace maxmargin {
+namespace maxmargin::row_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -182,4 +182,4 @@ TEST_F(RowFileTest, AScratchFileThatIsCutShort) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::row_file_test

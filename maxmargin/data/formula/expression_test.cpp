@@ -8,7 +8,7 @@
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/base/rng.hpp"
 
-namespace maxmargin {
+namespace maxmargin::expression_test {
 namespace {
 
 const std::vector<std::string> names = {"age", "floor area", "x1", "e"};
@@ -138,4 +138,4 @@ TEST(Expression, SurvivesAnyText) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::expression_test

@@ -4,7 +4,7 @@
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/data/readers/read.hpp"
 
-namespace maxmargin {
+namespace maxmargin::csv_test {
 namespace {
 
 Dataset parse(const std::string& text, ReadOptions options = {}, int threads = 1) {
@@ -225,4 +225,4 @@ TEST(Csv, SameOutcomeForAnyBlocksAndThreads) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::csv_test

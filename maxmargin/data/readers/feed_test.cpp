@@ -4,7 +4,7 @@
 
 #include "maxmargin/base/rng.hpp"
 
-namespace maxmargin {
+namespace maxmargin::feed_test {
 namespace {
 
 /// A row as text: its label, its features, its id.
@@ -154,4 +154,4 @@ TEST(Feed, AnyBytesGiveRowsOrFaults) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::feed_test

@@ -8,7 +8,7 @@
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/data/readers/read.hpp"
 
-namespace maxmargin {
+namespace maxmargin::idx_test {
 namespace {
 
 template <class Unsigned>
@@ -129,4 +129,4 @@ TEST(Idx, BadInputIsNamed) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::idx_test

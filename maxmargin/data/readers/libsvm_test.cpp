@@ -8,7 +8,7 @@
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/data/readers/read.hpp"
 
-namespace maxmargin {
+namespace maxmargin::libsvm_test {
 namespace {
 
 Dataset parse(const std::string& text, ReadOptions options = {}, int threads = 1) {
@@ -262,4 +262,4 @@ TEST(Libsvm, SameFirstErrorForAnyBlocksAndThreads) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::libsvm_test

@@ -8,10 +8,10 @@
 namespace maxmargin {
 namespace {
 
-bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
+bool is_decimal_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
 const char* skip_digits(const char* at) {
-  while (is_digit(*at)) ++at;
+  while (is_decimal_digit(*at)) ++at;
   return at;
 }
 
@@ -33,7 +33,7 @@ const char* scan_any_number(const char* text, double& value) {
   if (*at == 'e' || *at == 'E') {
     const char* exponent = at + 1;
     if (*exponent == '-' || *exponent == '+') ++exponent;
-    if (!is_digit(*exponent)) return nullptr;
+    if (!is_decimal_digit(*exponent)) return nullptr;
     at = skip_digits(exponent);
   }
   const auto result = fast_float::from_chars(first, at, value);

@@ -9,7 +9,7 @@
 
 #include "maxmargin/base/rng.hpp"
 
-namespace maxmargin {
+namespace maxmargin::number_test {
 namespace {
 
 /// Scans a text that is followed by a line feed and by other bytes, as in a block.
@@ -110,4 +110,4 @@ TEST(Number, TokensAreShownShortAndPrintable) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::number_test

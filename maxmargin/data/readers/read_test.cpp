@@ -11,7 +11,7 @@
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/base/rng.hpp"
 
-namespace maxmargin {
+namespace maxmargin::read_test {
 namespace {
 
 std::string gzipped(const std::string& text) {
@@ -276,4 +276,4 @@ TEST(Read, LabelsTurningIntoWordsEndABatch) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::read_test

@@ -8,7 +8,7 @@
 #include "maxmargin/base/aligned.hpp"
 #include "maxmargin/base/rng.hpp"
 
-namespace maxmargin {
+namespace maxmargin::binary_product_test {
 namespace {
 
 constexpr std::size_t width = panel_width<std::uint8_t>, half = width / 2;
@@ -77,4 +77,4 @@ TEST(BinaryProduct, LeavesRatesToOthersThatLeaveTheRangeOfADouble) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::binary_product_test

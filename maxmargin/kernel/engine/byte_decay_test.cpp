@@ -7,7 +7,7 @@
 
 #include "maxmargin/base/rng.hpp"
 
-namespace maxmargin {
+namespace maxmargin::byte_decay_test {
 namespace {
 
 TEST(ByteDecay, ValuesAreExponentialsToFloatPrecision) {
@@ -51,4 +51,4 @@ TEST(ByteDecay, SumsHaveTheSameBitsHoweverTheColumnsAreCut) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::byte_decay_test

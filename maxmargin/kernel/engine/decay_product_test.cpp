@@ -9,7 +9,7 @@
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/kernel/engine/tiles.hpp"
 
-namespace maxmargin {
+namespace maxmargin::decay_product_test {
 namespace {
 
 constexpr std::size_t width = panel_width<float>;
@@ -99,4 +99,4 @@ TEST(DecayProduct, VanishesFarAway) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::decay_product_test

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace maxmargin {
+namespace maxmargin::dense_values_test {
 namespace {
 
 /// Multiples of a unit, some of them zero.
@@ -78,4 +78,4 @@ TEST(DenseValues, AreTheWholeNumbersThatTheUnitDivides) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::dense_values_test

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "maxmargin/data/rows.hpp"
@@ -119,5 +120,8 @@ double naive_value(const Kernel& kernel, const Rows& left, std::size_t i, const 
                    std::size_t j);
 
 Definite definite(const Kernel& kernel);
+
+/// Both halves of a kernel that has them.
+std::optional<Form> form_of(const Kernel& kernel);
 
 }  // namespace maxmargin

@@ -8,7 +8,7 @@
 #include "maxmargin/kernel/engine/engine.hpp"
 #include "maxmargin/linalg/enclosed.hpp"
 
-namespace maxmargin {
+namespace maxmargin::engine_random_test {
 namespace {
 
 /// One value of a kind that some engine has a form of its own for, or just fails to have.
@@ -265,4 +265,4 @@ TEST(Engine, EveryValueIsWithinItsProvedError) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::engine_random_test

@@ -9,7 +9,7 @@
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/kernel/engine/locality.hpp"
 
-namespace maxmargin {
+namespace maxmargin::engine_test {
 namespace {
 
 // Sanitizers look at the engines' own loops, not at the plain definition, which takes most of the
@@ -366,4 +366,4 @@ TEST(Engine, CustomKernelIsCalledByBlocks) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::engine_test

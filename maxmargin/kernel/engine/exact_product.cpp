@@ -14,12 +14,12 @@
 namespace maxmargin {
 namespace {
 
-constexpr std::size_t width = panel_width<double>;
-constexpr std::size_t rows_at_once = 32;
+constexpr std::size_t panel_columns = panel_width<double>;
+constexpr std::size_t product_rows_at_once = 32;
 // The lists of so many rows are used for all columns before the next are made.
 constexpr std::size_t rows_listed = 256;
 // A panel over more features than these would not stay in a cache.
-constexpr std::size_t most_features = 8192;
+constexpr std::size_t most_features_at_once = 8192;
 // Sums of products are faster than those of differences: an error below this is no reason.
 constexpr double good_enough = 1e-12;
 
@@ -55,17 +55,17 @@ struct Lists {
 /// Columns side by side, feature by feature.
 struct Panel {
   AlignedVector<double> values;
-  alignas(64) double base[width];
+  alignas(64) double base[panel_columns];
 
   void fill(const Summation& summation, const Origin& origin, const Rows& columns,
             std::size_t begin, std::size_t count) {
-    values.assign(columns.columns * width, 0.0);
-    std::fill_n(base, width, 0.0);
+    values.assign(columns.columns * panel_columns, 0.0);
+    std::fill_n(base, panel_columns, 0.0);
     for (std::size_t c = 0; c < count; ++c)
       columns.for_each(begin + c, [&](Index feature, double raw) {
         const double value = origin.relative(feature, summation.value(raw));
         if (value == 0) return;
-        values[feature * width + c] = value;
+        values[feature * panel_columns + c] = value;
         base[c] += summation.alone(value);
       });
   }
@@ -76,17 +76,17 @@ void add_by_panels(const Form& form, const Rows& left, std::span<const Index> wh
                    std::size_t count, double* y) {
   const Summation summation(form.pairing);
   const Origin origin(summation, left, columns);
-  alignas(64) double sums[rows_at_once * width];
+  alignas(64) double sums[product_rows_at_once * panel_columns];
   Panel panel;
   for (std::size_t first = 0; first < which.size(); first += rows_listed) {
     const auto some = which.subspan(first, std::min(rows_listed, which.size() - first));
     const Lists lists(summation, origin, left, some, columns.columns);
-    for (std::size_t c = 0; c < count; c += width) {
-      const std::size_t here = std::min(width, count - c);
+    for (std::size_t c = 0; c < count; c += panel_columns) {
+      const std::size_t here = std::min(panel_columns, count - c);
       panel.fill(summation, origin, columns, begin + c, here);
-      for (std::size_t r = 0; r < some.size(); r += rows_at_once) {
-        const std::size_t rows = std::min(rows_at_once, some.size() - r);
-        ListedRow<double> tile[rows_at_once];
+      for (std::size_t r = 0; r < some.size(); r += product_rows_at_once) {
+        const std::size_t rows = std::min(product_rows_at_once, some.size() - r);
+        ListedRow<double> tile[product_rows_at_once];
         for (std::size_t k = 0; k < rows; ++k) tile[k] = lists.list(r + k);
         list_sums<double>(summation.pairing, panel.values.data(), {tile, rows}, sums);
         const Finish<double> finish{summation.factor, 1.0, lists.base.data() + r, panel.base};
@@ -143,11 +143,11 @@ void ExactValues::block(const Rows& left, std::span<const Index> which, const Ro
 void ExactValues::add_product(const Rows& left, std::span<const Index> which,
                               std::span<const double> coefficients, const Rows& columns,
                               std::size_t begin, std::size_t count, double* y) const {
-  if (columns.columns <= most_features && !by_differences_)
+  if (columns.columns <= most_features_at_once && !by_differences_)
     return add_by_panels(form_, left, which, coefficients, columns, begin, count, y);
-  std::vector<double> tile(rows_at_once * count);
-  for (std::size_t r = 0; r < which.size(); r += rows_at_once) {
-    const auto some = which.subspan(r, std::min(rows_at_once, which.size() - r));
+  std::vector<double> tile(product_rows_at_once * count);
+  for (std::size_t r = 0; r < which.size(); r += product_rows_at_once) {
+    const auto some = which.subspan(r, std::min(product_rows_at_once, which.size() - r));
     block(left, some, columns, begin, count, tile.data(), count);
     for (std::size_t i = 0; i < some.size(); ++i)
       for (std::size_t c = 0; c < count; ++c) y[c] += coefficients[r + i] * tile[i * count + c];

@@ -13,7 +13,7 @@ namespace {
 constexpr double mostly_far = 0.5;
 // Groups of so few rows are left in their order: they share a panel anyway.
 constexpr std::size_t small_group = 64;
-constexpr std::size_t most_features = 512;
+constexpr std::size_t most_features_of_a_box = 512;
 
 /// Splits rows again and again at the mean of the feature that varies most.
 class Splitter {
@@ -70,7 +70,8 @@ double negligible_from(const Form& form) {
 
 double near_share(const Form& form, const Rows& rows) {
   const double limit = negligible_from(form);
-  if (std::isinf(limit) || rows.count < 2 * small_group || rows.columns > most_features) return 1;
+  if (std::isinf(limit) || rows.count < 2 * small_group || rows.columns > most_features_of_a_box)
+    return 1;
   constexpr std::size_t sample = 64;
   const std::size_t stride = rows.count / sample;
   double longest = 0;

@@ -12,8 +12,8 @@
 namespace maxmargin {
 namespace {
 
-constexpr std::size_t width = 64;  // columns in a box
-constexpr std::size_t rows_at_once = 256;
+constexpr std::size_t box_columns = 64;  // columns in a box
+constexpr std::size_t narrow_rows_at_once = 256;
 
 class NarrowEngine final : public Engine {
  public:
@@ -21,7 +21,7 @@ class NarrowEngine final : public Engine {
       : limit_(limit),
         near_share_(near_share),
         engine_(std::move(engine)),
-        boxes_((columns.count + width - 1) / width, columns.columns) {
+        boxes_((columns.count + box_columns - 1) / box_columns, columns.columns) {
     std::vector<Index> all(columns.count);
     std::iota(all.begin(), all.end(), Index{0});
     add_boxes(columns, all);
@@ -32,7 +32,7 @@ class NarrowEngine final : public Engine {
       : limit_(whole.limit_),
         near_share_(whole.near_share_),
         engine_(std::move(engine)),
-        boxes_((which.size() + width - 1) / width, rows.columns) {
+        boxes_((which.size() + box_columns - 1) / box_columns, rows.columns) {
     add_boxes(rows, which);
   }
 
@@ -84,8 +84,8 @@ class NarrowEngine final : public Engine {
                          std::span<const double> coefficients, std::size_t begin, std::size_t count,
                          double* y) const override {
     std::vector<double> weights;
-    for (std::size_t first = 0; first < which.size(); first += rows_at_once) {
-      const auto some = which.subspan(first, std::min(rows_at_once, which.size() - first));
+    for (std::size_t first = 0; first < which.size(); first += narrow_rows_at_once) {
+      const auto some = which.subspan(first, std::min(narrow_rows_at_once, which.size() - first));
       for_each_near(left, some, begin, count, limit_,
                     [&](std::span<const Index> near, std::size_t from, std::size_t here) {
                       weights.resize(near.size());
@@ -118,7 +118,7 @@ class NarrowEngine final : public Engine {
   void add_boxes(const Rows& rows, std::span<const Index> which) {
     const AlignedVector<float> dense = dense_rows(rows, which);
     for (std::size_t c = 0; c < which.size(); ++c)
-      boxes_.add(c / width, dense.data() + c * boxes_.stride());
+      boxes_.add(c / box_columns, dense.data() + c * boxes_.stride());
   }
 
   /// Features that no column has count only on the safe side, that of a smaller distance.
@@ -149,8 +149,8 @@ class NarrowEngine final : public Engine {
     constexpr std::size_t none = static_cast<std::size_t>(-1);
     std::size_t group_of = none;
     for (std::size_t at = begin; at < begin + count;) {
-      const std::size_t panel = at / width;
-      const std::size_t here = std::min((panel + 1) * width, begin + count) - at;
+      const std::size_t panel = at / box_columns;
+      const std::size_t here = std::min((panel + 1) * box_columns, begin + count) - at;
       if (panel / PanelBoxes::panels_a_group != group_of) {
         group_of = panel / PanelBoxes::panels_a_group;
         group = boxes_.near_group(panel, dense.data(), all, limit);
@@ -166,15 +166,15 @@ class NarrowEngine final : public Engine {
   template <class Body>
   void for_each_near_tile(const Rows& left, std::span<const Index> which, std::size_t begin,
                           std::size_t count, double limit, Body&& body) const {
-    std::vector<float> tile(rows_at_once * width);
-    std::vector<const float*> rows(rows_at_once);
-    for (std::size_t k = 0; k < rows_at_once; ++k) rows[k] = tile.data() + k * width;
-    for (std::size_t first = 0; first < which.size(); first += rows_at_once) {
-      const auto some = which.subspan(first, std::min(rows_at_once, which.size() - first));
+    std::vector<float> tile(narrow_rows_at_once * box_columns);
+    std::vector<const float*> rows(narrow_rows_at_once);
+    for (std::size_t k = 0; k < narrow_rows_at_once; ++k) rows[k] = tile.data() + k * box_columns;
+    for (std::size_t first = 0; first < which.size(); first += narrow_rows_at_once) {
+      const auto some = which.subspan(first, std::min(narrow_rows_at_once, which.size() - first));
       for_each_near(left, some, begin, count, limit,
                     [&](std::span<const Index> near, std::size_t from, std::size_t here) {
                       engine_->Engine::block(left, chosen(some, near), from, here, tile.data(),
-                                             width);
+                                             box_columns);
                       body(first, near, from, here, std::span(rows).first(near.size()));
                     });
     }

@@ -10,7 +10,7 @@
 #include "maxmargin/kernel/engine/locality.hpp"
 #include "maxmargin/kernel/engine/panel_boxes.hpp"
 
-namespace maxmargin {
+namespace maxmargin::narrow_engine_test {
 namespace {
 
 /// Points around many centres, far from each other for a narrow kernel; some share a centre with
@@ -136,4 +136,4 @@ TEST(PanelBoxes, NearRowsAreNeverLeftOut) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::narrow_engine_test

@@ -11,31 +11,21 @@
 namespace maxmargin {
 namespace {
 
-constexpr std::size_t width = panel_width<double>;
+constexpr std::size_t pair_columns = panel_width<double>;
 // Rows with more features than these are compared by their non-zeros.
-constexpr std::size_t most_features = 8192;
-
-/// pair_term without what cancels: the difference of two roots is that of their squares over their
-/// sum.
-double safe_term(Pairing pairing, double x, double z) {
-  if (pairing == Pairing::chi_squared)  // the square alone may overflow
-    return x + z > 0 ? (x - z) / (x + z) * (x - z) : 0;
-  if (pairing != Pairing::hellinger) return pair_term(pairing, x, z);
-  const double sum = std::sqrt(x) + std::sqrt(z);
-  const double difference = sum > 0 ? (x - z) / sum : 0;
-  return difference * difference;
-}
+constexpr std::size_t most_pair_features = 8192;
 
 /// One tile of columns side by side, feature by feature.
 class Columns {
  public:
-  explicit Columns(const Rows& rows) : rows_(rows), panel_(rows.columns * width) {}
+  explicit Columns(const Rows& rows) : rows_(rows), panel_(rows.columns * pair_columns) {}
 
   void fill(std::size_t begin, std::size_t count) {
     std::fill(panel_.begin(), panel_.end(), 0.0);
     for (std::size_t c = 0; c < count; ++c)
-      rows_.for_each(begin + c,
-                     [&](Index feature, double value) { panel_[feature * width + c] = value; });
+      rows_.for_each(begin + c, [&](Index feature, double value) {
+        panel_[feature * pair_columns + c] = value;
+      });
   }
   const double* values() const { return panel_.data(); }
 
@@ -57,7 +47,7 @@ struct WholeRows {
         if (feature < features)
           values[r * features + feature] = value;
         else
-          besides[r] += safe_term(pairing, value, 0);
+          besides[r] += safe_pair_term(pairing, value, 0);
       });
     }
   }
@@ -68,26 +58,26 @@ void sum_by_panels(Pairing pairing, const Rows& left, std::span<const Index> whi
                    std::size_t stride) {
   const std::size_t features = columns.columns;
   Columns tile(columns);
-  alignas(64) double sums[rows_a_tile * width];
+  alignas(64) double sums[rows_a_tile * pair_columns];
   for (std::size_t first = 0; first < which.size(); first += rows_a_tile) {
     const auto some = which.subspan(first, std::min(rows_a_tile, which.size() - first));
     const WholeRows rows(pairing, left, some, features);
-    for (std::size_t c = 0; c < count; c += width) {
-      const std::size_t here = std::min(width, count - c);
+    for (std::size_t c = 0; c < count; c += pair_columns) {
+      const std::size_t here = std::min(pair_columns, count - c);
       tile.fill(begin + c, here);
-      std::fill_n(sums, some.size() * width, 0.0);
+      std::fill_n(sums, some.size() * pair_columns, 0.0);
       if (pairing == Pairing::squared_euclidean && features > 0) {
         difference_sums(tile.values(), rows.row, features, sums);
       } else {
         for (std::size_t r = 0; r < some.size(); ++r)
           for (std::size_t j = 0; j < features; ++j)
             for (std::size_t k = 0; k < here; ++k)
-              sums[r * width + k] +=
-                  safe_term(pairing, rows.row[r][j], tile.values()[j * width + k]);
+              sums[r * pair_columns + k] +=
+                  safe_pair_term(pairing, rows.row[r][j], tile.values()[j * pair_columns + k]);
       }
       for (std::size_t r = 0; r < some.size(); ++r)
         for (std::size_t k = 0; k < here; ++k)
-          out[(first + r) * stride + c + k] = sums[r * width + k] + rows.besides[r];
+          out[(first + r) * stride + c + k] = sums[r * pair_columns + k] + rows.besides[r];
     }
   }
 }
@@ -107,7 +97,7 @@ double sum_of(Pairing pairing, const Entries& x, const Entries& z) {
   while (i < x.size() || j < z.size()) {
     const bool of_x = j == z.size() || (i < x.size() && x[i].first <= z[j].first);
     const bool of_z = i == x.size() || (j < z.size() && z[j].first <= x[i].first);
-    sum += safe_term(pairing, of_x ? x[i].second : 0, of_z ? z[j].second : 0);
+    sum += safe_pair_term(pairing, of_x ? x[i].second : 0, of_z ? z[j].second : 0);
     i += of_x;
     j += of_z;
   }
@@ -119,7 +109,7 @@ double sum_of(Pairing pairing, const Entries& x, const Entries& z) {
 void difference_block(const Form& form, const Rows& left, std::span<const Index> which,
                       const Rows& columns, std::size_t begin, std::size_t count, double* out,
                       std::size_t stride) {
-  if (columns.columns <= most_features) {
+  if (columns.columns <= most_pair_features) {
     sum_by_panels(form.pairing, left, which, columns, begin, count, out, stride);
   } else {
     std::vector<Entries> rows;

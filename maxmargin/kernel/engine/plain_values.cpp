@@ -39,7 +39,7 @@ std::vector<double> self_values(const Kernel& kernel, const Rows& rows, const Th
         if constexpr (requires { chosen.form(); }) {
           const Form form = chosen.form();
           if (form.pairing != Pairing::dot) {  // no distance from itself
-            const double value = std::visit([](const auto& map) { return map(0); }, form.map);
+            const double value = std::visit([](const auto& map) { return map(0.0); }, form.map);
             std::fill(values.begin(), values.end(), value);
             return;
           }
@@ -64,6 +64,15 @@ std::vector<double> self_values(const Kernel& kernel, const Rows& rows, const Th
 
 Definite definite(const Kernel& kernel) {
   return std::visit([](const auto& chosen) { return chosen.definite(); }, kernel);
+}
+
+std::optional<Form> form_of(const Kernel& kernel) {
+  return std::visit(
+      [](const auto& chosen) -> std::optional<Form> {
+        if constexpr (requires { chosen.form(); }) return chosen.form();
+        return std::nullopt;
+      },
+      kernel);
 }
 
 }  // namespace maxmargin

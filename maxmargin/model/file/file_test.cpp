@@ -15,7 +15,7 @@
 #include "tests/sample_model.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace maxmargin {
+namespace maxmargin::file_test {
 namespace {
 
 using sample::Storage;
@@ -450,4 +450,4 @@ TEST(ModelFile, UnreadablePathsAreInputOutputErrors) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::file_test

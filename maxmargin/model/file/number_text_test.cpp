@@ -10,7 +10,7 @@
 
 #include "maxmargin/base/rng.hpp"
 
-namespace maxmargin {
+namespace maxmargin::number_text_test {
 namespace {
 
 std::string value_text(double value) {
@@ -79,4 +79,4 @@ TEST(NumberText, LongOnesAreThoseOfPrintf) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::number_text_test

@@ -5,7 +5,7 @@
 #include "maxmargin/train/train.hpp"
 #include "tests/made_data.hpp"
 
-namespace maxmargin {
+namespace maxmargin::examine_test {
 namespace {
 
 using made::Storage;
@@ -101,4 +101,4 @@ TEST(VerifyNu, EveryForgeryIsFound) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::examine_test

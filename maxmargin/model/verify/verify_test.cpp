@@ -5,7 +5,7 @@
 #include "maxmargin/kernel/engine/engine.hpp"
 #include "tests/sample_model.hpp"
 
-namespace maxmargin {
+namespace maxmargin::verify_test {
 namespace {
 
 /// A dual variable of the tiny solver: min 1/2 b'Kb + p'a, b = sum of sign a over the row's
@@ -396,4 +396,4 @@ TEST(Verify, SameBitsForAnyNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::verify_test

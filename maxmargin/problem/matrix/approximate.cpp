@@ -27,8 +27,6 @@ constexpr std::size_t batch = 32;
 constexpr std::size_t points_per_task = 256;
 constexpr std::size_t columns_at_first = 64;
 
-int as_int(std::size_t n) { return static_cast<int>(n); }
-
 class Builder {
  public:
   Builder(const Quadratic& K, const Approximate& options, const Threads& threads)

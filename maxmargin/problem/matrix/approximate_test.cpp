@@ -8,7 +8,7 @@
 #include "maxmargin/base/rng.hpp"
 #include "tests/dense_quadratic.hpp"
 
-namespace maxmargin {
+namespace maxmargin::approximate_test {
 namespace {
 
 constexpr std::size_t points = 90;
@@ -250,4 +250,4 @@ TEST(Approximate, GramIsTheDoubleLoop) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::approximate_test

@@ -79,6 +79,17 @@ class BiasedQuadratic final : public ForwardingQuadratic {
     for (double& value : y) value += sum;
   }
 
+  /// The sum over x is rounded once more.
+  double extended_error() const override {
+    return ForwardingQuadratic::extended_error() + 4 * extended_roundoff;
+  }
+  void multiply_extended(std::span<const double> x, std::span<long double> y,
+                         const Threads& threads) const override {
+    ForwardingQuadratic::multiply_extended(x, y, threads);
+    const long double sum = std::accumulate(x.begin(), x.end(), 0.0L);
+    for (long double& value : y) value += sum;
+  }
+
   double shift() const override { return ForwardingQuadratic::shift() + 1; }
 
   std::shared_ptr<const LowRank> low_rank(std::size_t most_columns) const override {

@@ -79,6 +79,21 @@ class StoredRows {
   ~StoredRows() = default;
 };
 
+/// Products with the digits of long double, for certificates that doubles are too coarse for.
+class ExtendedProducts {
+ public:
+  /// y = K x, values and sums in long double.
+  virtual void multiply_extended(std::span<const double> x, std::span<long double> y,
+                                 const Threads& threads) const = 0;
+  /// As MatrixTraits has it for doubles.
+  virtual double extended_error() const = 0;
+  /// The operations that a product with so many non-zeros takes, roughly.
+  virtual double extended_work(std::size_t nonzeros) const = 0;
+
+ protected:
+  ~ExtendedProducts() = default;
+};
+
 /// K = Z Z' where Z costs no more than writing it down.
 class Factored {
  public:

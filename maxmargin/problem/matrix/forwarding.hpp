@@ -15,6 +15,7 @@ class ForwardingQuadratic : public Quadratic,
                             protected PartialProducts,
                             protected CodedRows,
                             protected TruncatedRows,
+                            protected ExtendedProducts,
                             protected Factored {
  public:
   explicit ForwardingQuadratic(std::shared_ptr<const Quadratic> K) : K_(std::move(K)) {}
@@ -28,6 +29,7 @@ class ForwardingQuadratic : public Quadratic,
     own.partial = this;
     if (theirs.coded != nullptr) own.coded = this;
     if (theirs.truncated != nullptr) own.truncated = this;
+    if (theirs.extended != nullptr) own.extended = this;
     if (theirs.factored != nullptr) own.factored = this;
     return own;
   }
@@ -80,6 +82,14 @@ class ForwardingQuadratic : public Quadratic,
     return theirs.coded != nullptr       ? theirs.coded->shift()
            : theirs.truncated != nullptr ? theirs.truncated->shift()
                                          : 0;
+  }
+  void multiply_extended(std::span<const double> x, std::span<long double> y,
+                         const Threads& threads) const override {
+    K_->can().extended->multiply_extended(x, y, threads);
+  }
+  double extended_error() const override { return K_->can().extended->extended_error(); }
+  double extended_work(std::size_t nonzeros) const override {
+    return K_->can().extended->extended_work(nonzeros);
   }
   std::shared_ptr<const LowRank> low_rank(std::size_t most_columns) const override {
     return K_->can().factored->low_rank(most_columns);

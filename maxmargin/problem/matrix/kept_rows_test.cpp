@@ -6,7 +6,7 @@
 #include "maxmargin/problem/matrix/forwarding.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 
-namespace maxmargin {
+namespace maxmargin::kept_rows_test {
 namespace {
 
 constexpr std::size_t points = 90;
@@ -122,4 +122,4 @@ TEST(KeptRows, AreNotKeptWhereTheyAreCheap) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::kept_rows_test

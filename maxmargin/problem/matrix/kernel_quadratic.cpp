@@ -7,6 +7,7 @@
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/kernel/engine/engine.hpp"
+#include "maxmargin/kernel/engine/extended_product.hpp"
 #include "maxmargin/problem/cost_model.hpp"
 #include "maxmargin/problem/matrix/by_rows.hpp"
 #include "maxmargin/problem/matrix/capabilities.hpp"
@@ -109,6 +110,7 @@ class KernelQuadratic final : public Quadratic,
                               PartialProducts,
                               CodedRows,
                               TruncatedRows,
+                              ExtendedProducts,
                               Factored {
  public:
   KernelQuadratic(std::shared_ptr<const PackedRows> packed, std::vector<Stretch> stretches)
@@ -143,6 +145,7 @@ class KernelQuadratic final : public Quadratic,
     own.partial = this;
     if (engine().codes() != nullptr) own.coded = this;
     if (engine().near_share() < 1) own.truncated = this;
+    if (form()) own.extended = this;
     if (is_linear()) own.factored = this;
     return own;
   }
@@ -255,6 +258,22 @@ class KernelQuadratic final : public Quadratic,
     });
   }
 
+  void multiply_extended(std::span<const double> x, std::span<long double> y,
+                         const Threads& threads) const override {
+    const std::vector<Index> which = nonzeros(x);
+    std::vector<double> coefficients(which.size());
+    for (std::size_t k = 0; k < which.size(); ++k) coefficients[k] = x[which[k]];
+    extended_product(*form(), *packed_->rows, rows_, rows_of(which), coefficients, y, threads);
+  }
+  double extended_error() const override {
+    return maxmargin::extended_error(*form(), packed_->rows->columns());
+  }
+  double extended_work(std::size_t nonzeros) const override {
+    const auto rows = static_cast<double>(packed_->rows->count());
+    const double each = static_cast<double>(packed_->rows->view().stored()) / rows;
+    return static_cast<double>(size()) * static_cast<double>(nonzeros) * (each + 10);
+  }
+
   std::shared_ptr<const LowRank> low_rank(std::size_t most_columns) const override {
     if (columns() > most_columns) return nullptr;
     auto Z = std::make_shared<LowRank>(size(), columns());
@@ -280,6 +299,7 @@ class KernelQuadratic final : public Quadratic,
 
  private:
   const Engine& engine() const { return *packed_->engine; }
+  std::optional<Form> form() const { return form_of(packed_->kernel); }
   bool is_linear() const { return std::holds_alternative<Linear>(packed_->kernel); }
 
   /// Whether each value of the symmetric matrix once is less work than the rows of so many points.
@@ -386,7 +406,7 @@ class KernelQuadratic final : public Quadratic,
   std::vector<double> diagonal_;
 };
 
-class PrecomputedQuadratic final : public Quadratic {
+class PrecomputedQuadratic final : public Quadratic, ExtendedProducts {
  public:
   PrecomputedQuadratic(std::shared_ptr<const Features> matrix, std::vector<Index> points,
                        Definite definite)
@@ -415,7 +435,11 @@ class PrecomputedQuadratic final : public Quadratic {
             .bytes = 0,
             .columns = size()};
   }
-  MatrixCapabilities can() const override { return {}; }
+  MatrixCapabilities can() const override {
+    MatrixCapabilities own;
+    own.extended = this;
+    return own;
+  }
 
   void rows(std::span<const Index> which, std::size_t begin, std::size_t count,
             std::span<float* const> out, const Threads& threads) const override {
@@ -441,15 +465,15 @@ class PrecomputedQuadratic final : public Quadratic {
 
   void multiply(std::span<const double> x, std::span<double> y, Precision,
                 const Threads& threads) const override {
-    threads.split(size(), 64, [&](std::size_t begin, std::size_t end) {
-      std::vector<double> row(size());
-      for (std::size_t i = begin; i < end; ++i) {
-        fill(i, row.data());
-        double sum = 0;
-        for (std::size_t j = 0; j < size(); ++j) sum += row[j] * x[j];
-        y[i] = sum;
-      }
-    });
+    multiply_as(x, y, threads);
+  }
+  void multiply_extended(std::span<const double> x, std::span<long double> y,
+                         const Threads& threads) const override {
+    multiply_as(x, y, threads);
+  }
+  double extended_error() const override { return 0; }
+  double extended_work(std::size_t) const override {
+    return static_cast<double>(size()) * static_cast<double>(size());
   }
 
   std::shared_ptr<const Quadratic> restrict_to(std::span<const Index> points) const override {
@@ -459,6 +483,18 @@ class PrecomputedQuadratic final : public Quadratic {
   }
 
  private:
+  template <class Real>
+  void multiply_as(std::span<const double> x, std::span<Real> y, const Threads& threads) const {
+    threads.split(size(), 64, [&](std::size_t begin, std::size_t end) {
+      std::vector<double> row(size());
+      for (std::size_t i = begin; i < end; ++i) {
+        fill(i, row.data());
+        Real sum = 0;
+        for (std::size_t j = 0; j < size(); ++j) sum += static_cast<Real>(row[j]) * x[j];
+        y[i] = sum;
+      }
+    });
+  }
   void fill(std::size_t i, double* row) const {
     std::fill_n(row, size(), 0.0);
     matrix_->view().for_each(points_[i], [&](Index feature, double value) {

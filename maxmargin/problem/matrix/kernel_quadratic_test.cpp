@@ -7,7 +7,7 @@
 
 #include "maxmargin/base/rng.hpp"
 
-namespace maxmargin {
+namespace maxmargin::kernel_quadratic_test {
 namespace {
 
 std::vector<Index> numbers(std::size_t begin, std::size_t end) {
@@ -204,4 +204,4 @@ TEST(KernelQuadratic, StretchesShareThePackedRows) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::kernel_quadratic_test

@@ -5,7 +5,7 @@
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 
-namespace maxmargin {
+namespace maxmargin::linear_product_test {
 namespace {
 
 // Enough rows for several parts; some of them not chosen, some with a coefficient of zero.
@@ -49,4 +49,4 @@ TEST(LinearProduct, IsTheProductOfTheLinearKernel) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::linear_product_test

@@ -11,11 +11,9 @@
 namespace maxmargin {
 namespace {
 
-int as_int(std::size_t n) { return static_cast<int>(n); }
-
 // Points that are summed up together, whatever the number of threads.
 constexpr std::size_t points_per_part = 2048;
-constexpr std::size_t most_parts = 16;
+constexpr std::size_t most_row_parts = 16;
 // Rows that are weighted and multiplied at once: they stay in L2.
 constexpr std::size_t rows_at_once = 128;
 // Edge of the pieces of a large Gram matrix that threads share.
@@ -117,7 +115,7 @@ std::vector<double> LowRank::gram(std::span<const Index> which, std::span<const 
   const SerialBlas serial;
   // Small matrices are summed in several parts, large ones in one and cut into pieces.
   const std::size_t pieces = (rank_ + piece - 1) / piece;
-  const std::size_t parts = pieces > 1 ? 1 : most_parts;
+  const std::size_t parts = pieces > 1 ? 1 : most_row_parts;
   const std::size_t share = (which.size() + parts - 1) / parts;
   std::vector<double> sums(parts * rank_ * rank_, 0.0);
   const auto weighted = [&](std::size_t begin, std::size_t end, double* out) {

@@ -16,7 +16,7 @@ namespace {
 
 // With more values than these the gaps between them do not pay.
 constexpr double most_near = 0.25;
-constexpr std::size_t rows_at_once = 1024;
+constexpr std::size_t near_rows_at_once = 1024;
 constexpr std::size_t rows_per_task = 32;
 constexpr std::size_t stripes_a_thread = 4, least_columns = 1024;
 constexpr std::uint32_t none = 0xffffffffu;
@@ -99,8 +99,8 @@ class NearRows final : public ForwardingQuadratic, StoredRows {
       if (slot_[point] == none) missing.push_back(point);
     // Near rows are near columns: the tasks share few.
     std::sort(missing.begin(), missing.end());
-    for (std::size_t done = 0; done < missing.size(); done += rows_at_once) {
-      const std::size_t many = std::min({rows_at_once, missing.size() - done, room()});
+    for (std::size_t done = 0; done < missing.size(); done += near_rows_at_once) {
+      const std::size_t many = std::min({near_rows_at_once, missing.size() - done, room()});
       if (many == 0) return;
       append(std::span(missing).subspan(done, many), threads);
     }

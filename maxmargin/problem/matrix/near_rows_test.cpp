@@ -9,7 +9,7 @@
 #include "maxmargin/problem/matrix/capabilities.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 
-namespace maxmargin {
+namespace maxmargin::near_rows_test {
 namespace {
 
 constexpr std::size_t points = 1403;  // not a whole number of blocks
@@ -153,4 +153,4 @@ TEST(NearRows, AWideKernelIsLeftAsItIs) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::near_rows_test

@@ -21,6 +21,7 @@ class PartialProducts;
 class CodedRows;
 class TruncatedRows;
 class StoredRows;
+class ExtendedProducts;
 class Factored;
 
 /// What is known of a matrix before any of its values is computed: each kind says all of it.
@@ -42,6 +43,7 @@ struct MatrixCapabilities {
   const CodedRows* coded = nullptr;
   const TruncatedRows* truncated = nullptr;
   const StoredRows* stored = nullptr;
+  const ExtendedProducts* extended = nullptr;
   const Factored* factored = nullptr;
 };
 

@@ -9,7 +9,7 @@
 namespace maxmargin {
 namespace {
 
-constexpr std::size_t columns_per_task = 4096;
+constexpr std::size_t cached_columns_per_task = 4096;
 
 std::size_t row_bytes(const Quadratic& K) {
   const std::size_t cell = K.can().coded != nullptr ? 1 : sizeof(float);
@@ -90,7 +90,7 @@ template <class Cell, class Adding>
 void RowCache::add_held(std::span<const Index> points, std::span<const double> coefficients,
                         std::span<double> f, const Threads& threads, Adding&& adding) {
   if (points.empty()) return;
-  threads.split(f.size(), columns_per_task, [&](std::size_t begin, std::size_t end) {
+  threads.split(f.size(), cached_columns_per_task, [&](std::size_t begin, std::size_t end) {
     std::vector<const Cell*> rows(points.size());
     for (std::size_t k = 0; k < points.size(); ++k)
       rows[k] = reinterpret_cast<const Cell*>(row(points[k])) + begin;

@@ -7,7 +7,7 @@
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 
-namespace maxmargin {
+namespace maxmargin::row_cache_test {
 namespace {
 
 std::shared_ptr<const Quadratic> made(std::size_t points, const Kernel& kernel) {
@@ -110,4 +110,4 @@ TEST(RowCache, PreciousRowsStayLongest) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::row_cache_test

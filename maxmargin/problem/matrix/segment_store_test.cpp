@@ -4,7 +4,7 @@
 
 #include "maxmargin/base/threads.hpp"
 
-namespace maxmargin {
+namespace maxmargin::segment_store_test {
 namespace {
 
 TEST(SegmentStore, KeepsTheFirstWithinItsBudget) {
@@ -36,4 +36,4 @@ TEST(SegmentStore, ThreadsAddTheSameRowsAtOnce) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::segment_store_test

@@ -4,7 +4,7 @@
 
 #include "tests/dense_quadratic.hpp"
 
-namespace maxmargin {
+namespace maxmargin::value_cache_test {
 namespace {
 
 std::shared_ptr<const DenseQuadratic> numbered(std::size_t size) {
@@ -54,4 +54,4 @@ TEST(ValueCache, ElementsAreThoseOfTheMatrixWhateverCollides) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::value_cache_test

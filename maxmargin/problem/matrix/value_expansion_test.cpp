@@ -5,7 +5,7 @@
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 #include "tests/made_data.hpp"
 
-namespace maxmargin {
+namespace maxmargin::value_expansion_test {
 namespace {
 
 TEST(ValueExpansion, NoOtherCoefficientsComeNearerInTheValues) {
@@ -46,4 +46,4 @@ TEST(ValueExpansion, NoOtherCoefficientsComeNearerInTheValues) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::value_expansion_test

@@ -9,7 +9,7 @@
 #include "tests/dense_quadratic.hpp"
 #include "tests/made_data.hpp"
 
-namespace maxmargin {
+namespace maxmargin::crammer_singer_test {
 namespace {
 
 struct Made {
@@ -134,4 +134,4 @@ TEST(CrammerSinger, TheSameBitsForAnyNumberOfThreadsAndWorkingSet) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::crammer_singer_test

@@ -9,7 +9,7 @@
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 #include "maxmargin/solver/solvers.hpp"
 
-namespace maxmargin {
+namespace maxmargin::decomposition_test {
 namespace {
 
 /// Two noisy classes in the plane with `rows` equality rows: that of the bias first.
@@ -166,4 +166,4 @@ TEST(Decomposition, RefusesSetsThatCannotMoveAndSolversThatCannotTakeThem) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::decomposition_test

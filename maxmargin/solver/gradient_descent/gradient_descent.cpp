@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "maxmargin/linalg/small.hpp"
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/problem/feasible.hpp"
 #include "maxmargin/problem/margin.hpp"
@@ -19,15 +20,11 @@ namespace {
 constexpr double least_rough_gap = 1e-4;
 constexpr double curvature_factor = 0.1, least_curvature = 1e-8;
 constexpr double least_defect = 1e-13, most_defect = 1e-9;
-constexpr std::size_t patience = 500;
+constexpr std::size_t steps_without_progress = 500;
 constexpr int most_halvings = 100;
 
 bool is_corner(const Block& block) {
   return block.entropy == Entropy::none && block.curvature == 0;
-}
-
-double dot(std::span<const double> x, std::span<const double> y) {
-  return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
 }
 
 class Descent {
@@ -220,7 +217,7 @@ class Descent {
       return;
     }
     const bool near = kkt_ <= 100 * options_.stop.kkt && run_.precision == Precision::fast;
-    if (idle_ > patience) ended_ = near ? Ended::converged : Ended::stalled;
+    if (idle_ > steps_without_progress) ended_ = near ? Ended::converged : Ended::stalled;
   }
   void smooth() {
     for (std::size_t v = 0; v < qp_.size(); ++v)
@@ -236,7 +233,7 @@ class Descent {
       idle_ = 0;
       return false;
     }
-    return ++idle_ > patience;
+    return ++idle_ > steps_without_progress;
   }
 
   bool within_limits() {

@@ -10,7 +10,7 @@
 #include "maxmargin/solver/gradient_descent/regulariser.hpp"
 #include "maxmargin/solver/solvers.hpp"
 
-namespace maxmargin {
+namespace maxmargin::gradient_descent_test {
 namespace {
 
 enum class Cost { hinge, tube, squared_hinge, huberised, logistic, exponential };
@@ -192,4 +192,4 @@ TEST(GradientDescent, RefusesWhatItCannotDoAndSaysTheWayOut) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::gradient_descent_test

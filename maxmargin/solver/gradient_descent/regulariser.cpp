@@ -4,21 +4,18 @@
 #include <cmath>
 #include <numeric>
 
+#include "maxmargin/linalg/small.hpp"
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/solver/limits.hpp"
 
 namespace maxmargin {
 namespace {
 
-constexpr int most_halvings = 60;
+constexpr int most_step_halvings = 60;
 
-double dot(std::span<const double> x, std::span<const double> y) {
-  return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
-}
-
-class Descent {
+class NormDescent {
  public:
-  Descent(const DualQp& qp, const GradientDescent& options, const Run& run)
+  NormDescent(const DualQp& qp, const GradientDescent& options, const Run& run)
       : qp_(qp), options_(options), run_(run), limits_(run, options.stop) {}
 
   Solution solve() {
@@ -41,7 +38,7 @@ class Descent {
       const double square =
           dot(gradient.beta, gradient.beta) + dot(gradient.lambda, gradient.lambda);
       int halvings = 0;
-      for (length *= 2; halvings < most_halvings; length /= 2, ++halvings) {
+      for (length *= 2; halvings < most_step_halvings; length /= 2, ++halvings) {
         std::vector<double> next = beta, next_f = f, next_lambda = lambda;
         for (std::size_t p = 0; p < next.size(); ++p) {
           next[p] -= length * gradient.beta[p];
@@ -57,7 +54,7 @@ class Descent {
         now = value;
         break;
       }
-      if (halvings == most_halvings) break;
+      if (halvings == most_step_halvings) break;
     }
     return answer(beta, std::move(lambda), ended, steps);
   }
@@ -165,7 +162,7 @@ std::vector<double> regulariser_gradient(Regulariser regulariser, const Quadrati
 }
 
 Solution run_regularised(const DualQp& qp, const GradientDescent& options, const Run& run) {
-  return Descent(qp, options, run).solve();
+  return NormDescent(qp, options, run).solve();
 }
 
 }  // namespace maxmargin

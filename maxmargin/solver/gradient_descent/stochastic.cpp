@@ -12,8 +12,8 @@ namespace maxmargin {
 namespace {
 
 // What an average of noisy gradients can tell.
-constexpr double least_rough_gap = 1e-3;
-constexpr std::size_t patience = 50;
+constexpr double least_sampled_gap = 1e-3;
+constexpr std::size_t epochs_without_progress = 50;
 
 class Epochs {
  public:
@@ -101,8 +101,8 @@ class Epochs {
       marked_gap_ = gap_;
       marked_epoch_ = made_;
     }
-    if (!ended_ &&
-        (made_ > 5 * marked_epoch_ + patience || gap_ < 0.1 * options_.stop.relative_gap))
+    if (!ended_ && (made_ > 5 * marked_epoch_ + epochs_without_progress ||
+                    gap_ < 0.1 * options_.stop.relative_gap))
       ended_ = Ended::stalled;
   }
   void forget() {
@@ -153,7 +153,7 @@ std::optional<std::string> refuses(const DualQp& qp, const Stochastic& options) 
   if (qp.K->definite() == Definite::no)
     return "it needs a positive semi-definite kernel, whose primal is convex";
   if (has_hard_margin(qp)) return "a hard margin has no loss to differentiate: give a --cost";
-  if (std::min(options.stop.kkt, options.stop.relative_gap) < least_rough_gap)
+  if (std::min(options.stop.kkt, options.stop.relative_gap) < least_sampled_gap)
     return "means of random gradients have few digits: ask for no less than 1e-3 (--tolerance, "
            "--gap)";
   return std::nullopt;

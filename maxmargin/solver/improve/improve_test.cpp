@@ -11,7 +11,7 @@
 #include "maxmargin/solver/improve/rows_in_play.hpp"
 #include "tests/dense_quadratic.hpp"
 
-namespace maxmargin {
+namespace maxmargin::improve_test {
 namespace {
 
 constexpr std::size_t points = 240;
@@ -219,4 +219,4 @@ TEST(RowsInPlay, TheRestOfAProblemHasItsDerivatives) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::improve_test

@@ -4,7 +4,7 @@
 
 #include "maxmargin/solver/interior_point/streamed_pass.hpp"
 
-namespace maxmargin {
+namespace maxmargin::corner_span_test {
 namespace {
 
 // Rows (1, 0, 1) and (0, 1, 1), the first three times.
@@ -59,4 +59,4 @@ TEST(Distances, Gaps) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::corner_span_test

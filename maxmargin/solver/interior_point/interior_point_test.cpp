@@ -11,7 +11,7 @@
 #include "maxmargin/solver/solvers.hpp"
 #include "tests/dense_quadratic.hpp"
 
-namespace maxmargin {
+namespace maxmargin::interior_point_test {
 namespace {
 
 /// Gaussian kernel values of random points in the plane.
@@ -385,4 +385,4 @@ TEST(RestoreEquality, MovesOnlyAsFarAsNeeded) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::interior_point_test

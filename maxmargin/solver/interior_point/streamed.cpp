@@ -33,7 +33,7 @@ constexpr double undecided = 20;
 constexpr std::size_t working_rows = 2000, working_rows_per_number = 64, working_share = 512;
 // Their number is known from the point before: some more than expected are let in.
 constexpr double slack = 1.5;
-constexpr int rounds = 6;
+constexpr int streamed_rounds = 6;
 // At corners: so many passes at most, each of which has to leave no more than this share.
 constexpr int corner_rounds = 40;
 constexpr double corner_progress = 0.7;
@@ -41,7 +41,7 @@ constexpr std::size_t most_passes = 300;
 // So many passes for one mu and it was lowered too fast.
 constexpr int lost_after = 12;
 // So many passes for one mu and the run has stalled.
-constexpr int patience = 60;
+constexpr int most_streamed_steps = 60;
 // From here on Newton steps without the path are tried for curved losses with bounds.
 constexpr double curved_mu = 1e-2;
 // From here on the rows near their corners will not become fewer: as many as fit are tried.
@@ -94,9 +94,10 @@ Outline outline_of(const StreamedProblem& problem) {
   return outline;
 }
 
-class Follower {
+class StreamedFollower {
  public:
-  Follower(const StreamedProblem& problem, const StreamedInteriorPoint& options, const Run& run)
+  StreamedFollower(const StreamedProblem& problem, const StreamedInteriorPoint& options,
+                   const Run& run)
       : problem_(problem),
         options_(options),
         run_(run),
@@ -136,8 +137,8 @@ class Follower {
         go_back();
         continue;
       }
-      if (solution_.iterations >= most_passes || passes_here_ + short_steps_ > patience ||
-          !factor(pass))
+      if (solution_.iterations >= most_passes ||
+          passes_here_ + short_steps_ > most_streamed_steps || !factor(pass))
         return Ended::stalled;
       if (const auto ended = advance(pass)) return *ended;
     }
@@ -301,7 +302,7 @@ class Follower {
     const double reach = std::max(least, pass.distances.holding(room, 64 * undecided * mu_));
     const auto most = static_cast<std::size_t>(slack * static_cast<double>(room));
     std::optional<Restricted> before;
-    for (int round = 0; round <= rounds; ++round) {
+    for (int round = 0; round <= streamed_rounds; ++round) {
       NearRows near = collect_near(problem_, point, reach, most,
                                    before ? &before->position : nullptr, run_.threads, go_on());
       count(near.traffic, near.seconds);
@@ -312,7 +313,7 @@ class Follower {
         keep(before->position, before->point, enough ? 0 : near.examined->gap);
         if (enough) return Ended::converged;
       }
-      if (near.too_many || round == rounds) break;
+      if (near.too_many || round == streamed_rounds) break;
       solution_.rows_in_memory = near.row.empty() ? 0 : near.row.back() + std::size_t{1};
       Run inner{
           run_.threads,
@@ -483,7 +484,7 @@ std::size_t streamed_row_bytes(std::size_t numbers) { return 2 * numbers * sizeo
 
 StreamedSolution run(const StreamedProblem& problem, const StreamedInteriorPoint& options,
                      const Run& run) {
-  return Follower(problem, options, run).solve();
+  return StreamedFollower(problem, options, run).solve();
 }
 
 }  // namespace maxmargin

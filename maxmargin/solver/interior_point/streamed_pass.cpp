@@ -14,11 +14,9 @@ namespace {
 
 using Constant = StreamedProblem::Constant;
 
-int as_int(std::size_t n) { return static_cast<int>(n); }
-
 /// Where the pass is: on the path of mu, or at corners with the direction beside them, if it is
 /// known.
-struct Place {
+struct PartPlace {
   enum class At { path, corners, corners_to_fit };
   At at;
   std::span<const double> point;
@@ -63,11 +61,11 @@ struct Part {
     give[i] += 1;
   }
 
-  void add_at_corners(const Place& place, const Block& block, double h, std::size_t i) {
+  void add_at_corners(const PartPlace& place, const Block& block, double h, std::size_t i) {
     const double h_on_path = block.sign * f_on_path[i];
     const double side = beyond_corner(block, h_on_path), here = beyond_corner(block, h);
     const bool on_corner = std::abs(side) <= place.reach;
-    if (place.at == Place::At::corners_to_fit) {
+    if (place.at == PartPlace::At::corners_to_fit) {
       if (on_corner && has_corner(block) && block.lower < block.upper) add_to_fit(block, h, i);
       return;
     }
@@ -80,7 +78,7 @@ struct Part {
 
 /// beta, its derivatives, and the terms of the objectives at the rows in hand.
 void add_rows(const StreamedProblem& problem, const RowChunk& chunk, std::size_t begin,
-              std::size_t count, const Place& place, Part& part) {
+              std::size_t count, const PartPlace& place, Part& part) {
   PathVariables& cornered = part.cornered;
   std::size_t corners = 0;
   Block block[2];
@@ -91,7 +89,7 @@ void add_rows(const StreamedProblem& problem, const RowChunk& chunk, std::size_t
     for (std::size_t k = 0; k < blocks; ++k) {
       const double sign = block[k].sign, h = sign * part.f[i];
       if (has_corner(block[k])) nearest = std::min(nearest, std::abs(beyond_corner(block[k], h)));
-      if (place.at != Place::At::path) {
+      if (place.at != PartPlace::At::path) {
         part.add_at_corners(place, block[k], h, i);
       } else if (!has_corner(block[k])) {
         part.add(block[k], h, on_path(block[k], h, place.mu), i);
@@ -116,7 +114,7 @@ void add_rows(const StreamedProblem& problem, const RowChunk& chunk, std::size_t
   }
 }
 
-void add_chunk(const StreamedProblem& problem, const RowChunk& chunk, const Place& place,
+void add_chunk(const StreamedProblem& problem, const RowChunk& chunk, const PartPlace& place,
                Part& part) {
   const std::size_t N = place.point.size();
   const double* Z = part.Z.data();
@@ -124,8 +122,10 @@ void add_chunk(const StreamedProblem& problem, const RowChunk& chunk, const Plac
     const std::size_t count = std::min(rows_at_once, chunk.rows - begin);
     widen(problem, chunk, begin, count, part.Z.data());
     multiply_rows(Z, count, place.point, part.f.data());
-    if (place.at != Place::At::path) multiply_rows(Z, count, place.on_path, part.f_on_path.data());
-    if (place.at == Place::At::corners) multiply_rows(Z, count, place.beside, part.aside.data());
+    if (place.at != PartPlace::At::path)
+      multiply_rows(Z, count, place.on_path, part.f_on_path.data());
+    if (place.at == PartPlace::At::corners)
+      multiply_rows(Z, count, place.beside, part.aside.data());
     add_rows(problem, chunk, begin, count, place, part);
     if (N == 0) continue;
     gather_rows(Z, count, part.beta.data(), part.sums.gradient);
@@ -152,7 +152,7 @@ void add_to(Newton& all, const Part& part) {
   all.distances.add(part.sums.distances);
 }
 
-Newton pass(const StreamedProblem& problem, const Place& place, const Threads& threads,
+Newton pass(const StreamedProblem& problem, const PartPlace& place, const Threads& threads,
             const GoOn& go_on) {
   const Stopwatch clock;
   const std::span<const double> point = place.point;
@@ -173,13 +173,13 @@ Newton pass(const StreamedProblem& problem, const Place& place, const Threads& t
     squares = std::max(squares, part.squares);
   }
   result.seconds = clock.seconds();
-  if (place.at == Place::At::corners_to_fit) return result;
+  if (place.at == PartPlace::At::corners_to_fit) return result;
   // So far gradient is Z'beta.
   double primal = 0, dual = 0;
   for (std::size_t j = 0; j < N; ++j) {
     const bool free = problem.constant == Constant::free && j + 1 == N;
     if (!free) {
-      if (place.at == Place::At::path) result.matrix[j * N + j] += 1;
+      if (place.at == PartPlace::At::path) result.matrix[j * N + j] += 1;
       primal += point[j] * point[j] / 2;
       dual -= result.gradient[j] * result.gradient[j] / 2;
     }
@@ -301,18 +301,20 @@ double Distances::gap(double from, double to, double share) const {
 
 Newton newton_pass(const StreamedProblem& problem, std::span<const double> point, double mu,
                    const Threads& threads, const GoOn& go_on) {
-  return pass(problem, {Place::At::path, point, mu}, threads, go_on);
+  return pass(problem, {PartPlace::At::path, point, mu}, threads, go_on);
 }
 
 Newton corner_pass(const StreamedProblem& problem, const Corners& corners,
                    std::span<const double> beside, const Threads& threads, const GoOn& go_on) {
-  return pass(problem, {Place::At::corners, corners.end, 0, corners.on_path, corners.reach, beside},
+  return pass(problem,
+              {PartPlace::At::corners, corners.end, 0, corners.on_path, corners.reach, beside},
               threads, go_on);
 }
 
 Newton corner_fit_pass(const StreamedProblem& problem, const Corners& corners,
                        const Threads& threads, const GoOn& go_on) {
-  return pass(problem, {Place::At::corners_to_fit, corners.end, 0, corners.on_path, corners.reach},
+  return pass(problem,
+              {PartPlace::At::corners_to_fit, corners.end, 0, corners.on_path, corners.reach},
               threads, go_on);
 }
 

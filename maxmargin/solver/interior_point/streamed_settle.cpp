@@ -15,7 +15,7 @@ namespace {
 using Constant = StreamedProblem::Constant;
 
 // Of sums over the rows at their bounds.
-constexpr double rounding = 1e-13;
+constexpr double settled_rounding = 1e-13;
 
 bool is_near(const Block* block, std::size_t blocks, double f, double reach) {
   for (std::size_t k = 0; k < blocks; ++k)
@@ -148,7 +148,7 @@ std::optional<Restricted> solve_restricted(const StreamedProblem& problem, NearR
     outside = result.point.back();
     result.point.back() = result.position.point.back();
   }
-  const double nothing = rounding * near.fixed_size;
+  const double nothing = settled_rounding * near.fixed_size;
   if (near.block.empty()) return std::abs(outside) > nothing ? std::nullopt : std::optional(result);
 
   const std::size_t points = near.row.back() + 1;

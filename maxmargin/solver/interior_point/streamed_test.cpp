@@ -12,7 +12,7 @@
 #include "maxmargin/solver/interior_point/streamed_pass.hpp"
 #include "tests/made_data.hpp"
 
-namespace maxmargin {
+namespace maxmargin::streamed_test {
 namespace {
 
 using Constant = StreamedProblem::Constant;
@@ -422,4 +422,4 @@ TEST(Streamed, LimitsLeaveAnAnswer) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::streamed_test

@@ -10,7 +10,7 @@
 #include "tests/dense_quadratic.hpp"
 #include "tests/made_data.hpp"
 
-namespace maxmargin {
+namespace maxmargin::thin_test {
 namespace {
 
 /// exp(-gamma |x - z|^2) over made rows; the loss's blocks, and the row of a bias.
@@ -123,4 +123,4 @@ TEST(Thin, LimitsLeaveAnAnswer) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::thin_test

@@ -11,7 +11,7 @@
 #include "maxmargin/solver/solvers.hpp"
 #include "tests/dense_quadratic.hpp"
 
-namespace maxmargin {
+namespace maxmargin::lagrangian_test {
 namespace {
 
 const Threads& crew() {
@@ -153,4 +153,4 @@ TEST(Lagrangian, KeepsToLimits) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::lagrangian_test

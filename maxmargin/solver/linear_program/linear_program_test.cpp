@@ -9,7 +9,7 @@
 #include "tests/dense_quadratic.hpp"
 #include "tests/made_data.hpp"
 
-namespace maxmargin {
+namespace maxmargin::linear_program_test {
 namespace {
 
 template <class Chosen>
@@ -125,4 +125,4 @@ TEST(LinearProgram, RefusesCostsThatAreCurvedOrInfiniteAndTooLittleMemory) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::linear_program_test

@@ -9,7 +9,7 @@
 #include "maxmargin/solver/newton/direction.hpp"
 #include "maxmargin/solver/solvers.hpp"
 
-namespace maxmargin {
+namespace maxmargin::newton_test {
 namespace {
 
 enum class Cost { hinge, squared_hinge, huberised, logistic, tube };
@@ -149,4 +149,4 @@ TEST(Newton, RefusesWhatHasNoDerivative) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::newton_test

@@ -8,7 +8,7 @@
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 
-namespace maxmargin {
+namespace maxmargin::free_steps_test {
 namespace {
 
 /// A tube over points of a line, both of whose sides may be free at once, with two rows.
@@ -124,4 +124,4 @@ TEST(FreeSteps, RowsWithoutPenaltiesAreConstantPrices) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::free_steps_test

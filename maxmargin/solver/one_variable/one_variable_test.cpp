@@ -10,7 +10,7 @@
 #include "maxmargin/solver/solvers.hpp"
 #include "tests/dense_optimum.hpp"
 
-namespace maxmargin {
+namespace maxmargin::one_variable_test {
 namespace {
 
 /// Two noisy classes in the plane, with a penalised bias.
@@ -101,4 +101,4 @@ TEST(OneVariable, RefuseEqualityRows) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::one_variable_test

@@ -7,7 +7,7 @@
 
 #include "maxmargin/base/rng.hpp"
 
-namespace maxmargin {
+namespace maxmargin::violations_test {
 namespace {
 
 TEST(Violations, AreThoseOfTheDefinition) {
@@ -55,4 +55,4 @@ TEST(Violations, AreThoseOfTheDefinition) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::violations_test

@@ -9,7 +9,7 @@
 #include "maxmargin/solver/solvers.hpp"
 #include "tests/dense_optimum.hpp"
 
-namespace maxmargin {
+namespace maxmargin::platt_test {
 namespace {
 
 enum class Form { hinge, tube, one_class, nu, squared_tube };
@@ -155,4 +155,4 @@ TEST(Platt, RefusesAZetaThatWouldNotLowerTheObjective) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::platt_test

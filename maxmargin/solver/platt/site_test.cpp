@@ -7,7 +7,7 @@
 #include "maxmargin/base/rng.hpp"
 #include "tests/dense_quadratic.hpp"
 
-namespace maxmargin {
+namespace maxmargin::site_test {
 namespace {
 
 /// A site of one of the kinds that losses make: hinge, tube, squared tube, Huber, logistic.
@@ -145,4 +145,4 @@ TEST(PlattSite, BothSidesOfATubeAreOneSiteAndEqualRowsOfTwoClassesAreNot) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::site_test

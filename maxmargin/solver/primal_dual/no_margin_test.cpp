@@ -8,7 +8,7 @@
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 #include "maxmargin/solver/solvers.hpp"
 
-namespace maxmargin {
+namespace maxmargin::no_margin_test {
 namespace {
 
 struct Sample {
@@ -127,4 +127,4 @@ TEST(NoMargin, ASmallMarginIsFound) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::no_margin_test

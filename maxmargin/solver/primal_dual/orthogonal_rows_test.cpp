@@ -4,7 +4,7 @@
 
 #include "maxmargin/base/rng.hpp"
 
-namespace maxmargin {
+namespace maxmargin::orthogonal_rows_test {
 namespace {
 
 double product(const std::vector<double>& x, const std::vector<double>& y) {
@@ -73,4 +73,4 @@ TEST(OrthogonalRows, TellWhereRowsContradictEachOther) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::orthogonal_rows_test

@@ -9,7 +9,7 @@
 #include "maxmargin/solver/solvers.hpp"
 #include "tests/dense_optimum.hpp"
 
-namespace maxmargin {
+namespace maxmargin::primal_dual_test {
 namespace {
 
 enum class Form { classes, tube };
@@ -284,4 +284,4 @@ TEST(PrimalDual, SaysWhatItCannotTake) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::primal_dual_test

@@ -9,7 +9,7 @@
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 #include "maxmargin/solver/solvers.hpp"
 
-namespace maxmargin {
+namespace maxmargin::cascade_test {
 namespace {
 
 /// Classes in the plane that overlap.
@@ -88,4 +88,4 @@ TEST(Cascade, DoesNotChangeTheOptimum) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::cascade_test

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "maxmargin/linalg/small.hpp"
+
 namespace maxmargin {
 namespace {
 
@@ -25,12 +27,6 @@ double entry_scale(const DualQp& qp, std::size_t row) {
     scale = here;
   }
   return scale;
-}
-
-double dot(std::span<const double> x, std::span<const double> y) {
-  double sum = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) sum += x[i] * y[i];
-  return sum;
 }
 
 void subtract(double factor, std::span<const double> x, std::span<double> from) {

@@ -10,7 +10,7 @@
 #include "maxmargin/solver/solvers.hpp"
 #include "tests/dense_optimum.hpp"
 
-namespace maxmargin {
+namespace maxmargin::coupled_rows_test {
 namespace {
 
 enum class Form { classes, tube, nu };
@@ -139,4 +139,4 @@ TEST(CoupledRows, MultipliersOfTheRowsAsGiven) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::coupled_rows_test

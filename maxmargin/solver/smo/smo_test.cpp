@@ -9,7 +9,7 @@
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 #include "maxmargin/solver/solvers.hpp"
 
-namespace maxmargin {
+namespace maxmargin::smo_test {
 namespace {
 
 /// Two noisy classes in the plane.
@@ -171,4 +171,4 @@ TEST(Smo, EveryRowHasPairsInTheWorkingSet) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::smo_test

@@ -9,7 +9,7 @@ namespace {
 // So many times all variables could have had their turn, and there was no progress: stalled.
 constexpr std::size_t patience = 20;
 // Iterations between two looks at how far the gradient can be trusted.
-constexpr std::size_t iterations_between_looks = 16;
+constexpr std::size_t iterations_between_checks = 16;
 
 /// What the errors of kernel values, which are of both signs, make of a derivative.
 double rounding_of_gradient(const SmoState& state) {
@@ -21,7 +21,7 @@ double rounding_of_gradient(const SmoState& state) {
 }  // namespace
 
 bool StallWatch::stalls(const SmoState& state, double decrease, double violation) {
-  if (iterations_++ % iterations_between_looks == 0) rounding_ = rounding_of_gradient(state);
+  if (iterations_++ % iterations_between_checks == 0) rounding_ = rounding_of_gradient(state);
   const bool is_rounding = violation < rounding_;
   const bool progress = (decrease > 1e-15 * std::abs(objective_) && !is_rounding) ||
                         violation < 0.99 * least_violation_;

@@ -10,7 +10,7 @@
 #include "maxmargin/solver/solvers.hpp"
 #include "tests/dense_optimum.hpp"
 
-namespace maxmargin {
+namespace maxmargin::sum_row_test {
 namespace {
 
 enum class Form { classes, tube, nu };
@@ -141,4 +141,4 @@ TEST(SumRow, VariablesWithoutBoundsAreRefused) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::sum_row_test

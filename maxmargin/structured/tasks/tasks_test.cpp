@@ -16,7 +16,7 @@
 #include "tests/enumerated_structures.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace maxmargin {
+namespace maxmargin::tasks_test {
 namespace {
 
 std::vector<double> random_weights(std::size_t size, Rng& rng) {
@@ -509,4 +509,4 @@ TEST_F(StructuredFiles, CrossValidationScoresWhatWasLeftOut) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::tasks_test

@@ -13,7 +13,7 @@
 #include "tests/made_data.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace maxmargin {
+namespace maxmargin::out_of_core_test {
 namespace {
 
 constexpr std::size_t enough = std::size_t{256} << 20;
@@ -171,4 +171,4 @@ TEST_F(OutOfCoreTest, BadData) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::out_of_core_test

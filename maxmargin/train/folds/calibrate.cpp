@@ -65,11 +65,11 @@ class Likelihood {
 };
 
 /// What one machine said of the rows it had not seen.
-struct Judged {
+struct JudgedRows {
   std::vector<double> f, target, weight;
 
-  Judged(const Prepared& prepared, const Subproblem& problem, std::span<const double> values,
-         const Task& task) {
+  JudgedRows(const Prepared& prepared, const Subproblem& problem, std::span<const double> values,
+             const Task& task) {
     const auto* svc = std::get_if<Svc>(&task);
     for (std::size_t k = 0; k < values.size(); ++k) {
       const Example& example = problem.examples[k];
@@ -86,7 +86,7 @@ struct Judged {
   }
 };
 
-PlattSigmoid falling_sigmoid(const Judged& judged) {
+PlattSigmoid falling_sigmoid(const JudgedRows& judged) {
   const PlattSigmoid sigmoid = fit_sigmoid(judged.f, judged.target, judged.weight);
   if (sigmoid.slope <= 0) return sigmoid;
   // f that mislead on rows not seen before tell nothing.
@@ -131,7 +131,7 @@ Calibration calibrate(const Prepared& prepared, const OutOfFold& judged, const T
   for (std::size_t i = 0; i < judged.predicted.size(); ++i)
     if (!std::isnan(judged.predicted[i])) result.weight += prepared.weight_of(i);
   for (std::size_t m = 0; m < judged.f.size(); ++m) {
-    Judged rows(prepared, prepared.problems.list[m], judged.f[m], task);
+    JudgedRows rows(prepared, prepared.problems.list[m], judged.f[m], task);
     if (outcome == Outcome::classes) {
       result.sigmoid.push_back(falling_sigmoid(rows));
       continue;

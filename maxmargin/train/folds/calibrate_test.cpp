@@ -9,7 +9,7 @@
 #include "maxmargin/model/predict.hpp"
 #include "tests/made_data.hpp"
 
-namespace maxmargin {
+namespace maxmargin::calibrate_test {
 namespace {
 
 /// Minus the log-likelihood of softened targets, by its definition.
@@ -265,4 +265,4 @@ TEST(Calibrate, IsThatOfFoldsThatAreTrainedAfresh) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::calibrate_test

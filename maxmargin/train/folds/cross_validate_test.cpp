@@ -8,7 +8,7 @@
 #include "maxmargin/model/predict.hpp"
 #include "tests/made_data.hpp"
 
-namespace maxmargin {
+namespace maxmargin::cross_validate_test {
 namespace {
 
 using made::Storage;
@@ -186,4 +186,4 @@ TEST(CrossValidate, NumberOfThreadsAndObserverChangeNothing) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::cross_validate_test

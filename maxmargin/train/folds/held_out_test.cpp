@@ -9,7 +9,7 @@
 #include "maxmargin/train/machines.hpp"
 #include "tests/made_data.hpp"
 
-namespace maxmargin {
+namespace maxmargin::held_out_test {
 namespace {
 
 using made::Storage;
@@ -104,4 +104,4 @@ TEST(HeldOut, HasTheValuesOfAModelWithItsSupportVectors) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::held_out_test

@@ -10,7 +10,7 @@
 #include "maxmargin/train/machines.hpp"
 #include "tests/made_data.hpp"
 
-namespace maxmargin {
+namespace maxmargin::near_part_test {
 namespace {
 
 using made::Storage;
@@ -107,4 +107,4 @@ TEST(NearPart, IsNoneWhereItWouldBeAlmostTheWhole) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::near_part_test

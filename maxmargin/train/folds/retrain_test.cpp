@@ -8,7 +8,7 @@
 #include "maxmargin/model/predict.hpp"
 #include "tests/made_data.hpp"
 
-namespace maxmargin {
+namespace maxmargin::retrain_test {
 namespace {
 
 using made::Storage;
@@ -224,4 +224,4 @@ TEST(Retrainer, LeavesToOthersWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::retrain_test

@@ -7,7 +7,7 @@
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 
-namespace maxmargin {
+namespace maxmargin::kept_pairs_test {
 namespace {
 
 constexpr std::size_t ample = std::size_t{1} << 28;
@@ -130,4 +130,4 @@ TEST(KeptPairs, NeedsRoomForAllRowsAndNoCurvature) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::kept_pairs_test

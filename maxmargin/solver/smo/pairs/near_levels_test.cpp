@@ -8,7 +8,7 @@
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/problem/dual_qp.hpp"
 
-namespace maxmargin {
+namespace maxmargin::near_levels_test {
 namespace {
 
 constexpr std::size_t points = 1000;  // not a whole number of groups
@@ -129,4 +129,4 @@ TEST(NearLevels, WhatCannotMoveIsNoEnd) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::near_levels_test

@@ -12,9 +12,9 @@ namespace {
 
 constexpr Index none = static_cast<Index>(-1);
 // Points with rows are solved to this share of the violation of all.
-constexpr double kept_share = 0.4;
+constexpr double near_rows_worth = 0.4;
 // Rows that are computed at once: a share of all, and no fewer than these.
-constexpr std::size_t rows_share = 64, least_rows = 64;
+constexpr std::size_t near_rows_share = 64, least_near_rows = 64;
 
 /// The value of a row at a point, 0 where it is not kept.
 double value_at(const BlockRow& row, std::size_t point) {
@@ -101,7 +101,7 @@ NearPairs::Result NearPairs::improve(double target, std::size_t most_steps,
     const Active::Range missing = missing_ends();
     const Active::Range all{std::max(high, missing.highest), std::min(low, missing.lowest)};
     if (!(all.violation() > target)) break;
-    const double aim = std::max(target, kept_share * all.violation());
+    const double aim = std::max(target, near_rows_worth * all.violation());
     if (high - low <= aim) {
       compute_rows(all, threads, result);
       continue;
@@ -184,7 +184,7 @@ std::vector<Index> NearPairs::worst_missing(const Active::Range& ends) const {
                                ends.highest - level - each.fall);
     if (by > 0) all.push_back({by, each.point, each.point});
   }
-  const std::size_t most = std::max(least_rows, points_.size() / rows_share);
+  const std::size_t most = std::max(least_near_rows, points_.size() / near_rows_share);
   keep_worst(all, most);
   std::vector<Index> points;
   for (const Candidate& each : all) points.push_back(each.v);

@@ -10,7 +10,7 @@
 #include "maxmargin/solver/smo/smo.hpp"
 #include "maxmargin/solver/solvers.hpp"
 
-namespace maxmargin {
+namespace maxmargin::near_pairs_test {
 namespace {
 
 constexpr std::size_t ample = std::size_t{1} << 28;
@@ -157,4 +157,4 @@ TEST(NearPairs, SaysWhenThereIsNoRoom) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::near_pairs_test

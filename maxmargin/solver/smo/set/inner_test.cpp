@@ -7,7 +7,7 @@
 
 #include "maxmargin/base/rng.hpp"
 
-namespace maxmargin {
+namespace maxmargin::inner_test {
 namespace {
 
 /// A problem with its kernel values.
@@ -120,4 +120,4 @@ TEST(InnerSolver, TwoVariablesOfAPlaceEndWhereThoseOfTwoPlacesDo) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::inner_test

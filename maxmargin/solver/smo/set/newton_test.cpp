@@ -7,7 +7,7 @@
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 
-namespace maxmargin {
+namespace maxmargin::newton_test {
 namespace {
 
 /// A problem with `rows` disjoint equality rows, at a point where every variable is free.
@@ -145,4 +145,4 @@ TEST(NewtonMove, LeavesSharedPointsAlone) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::newton_test

@@ -1,0 +1,27 @@
+# Most of the time of a compiler goes into reading headers. With MAXMARGIN_TOGETHER some sources of a
+# folder are read as one, so that this happens once and not for each of them: less time for a build
+# from nothing, more for one after a change.
+option(MAXMARGIN_TOGETHER "Compile the sources of a folder together" OFF)
+
+# compile_together(TARGET MOST SOURCE...): no more than MOST in one. Sources with options of their own
+# and those that Highway reads once for each kind of vector stay apart.
+function(compile_together target most)
+  if(NOT MAXMARGIN_TOGETHER)
+    return()
+  endif()
+  # What one source hides from others its neighbours see.
+  target_compile_options(${target} PRIVATE -Wno-shadow
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  foreach(source ${ARGN})
+    file(STRINGS ${source} of_vectors REGEX "HWY_NAMESPACE" LIMIT_COUNT 1)
+    if(NOT of_vectors)
+      file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${source})
+      get_filename_component(folder ${folder} DIRECTORY)
+      string(MAKE_C_IDENTIFIER ${folder} folder)
+      math(EXPR count_${folder} "${count_${folder}} + 1")
+      math(EXPR group "(${count_${folder}} - 1) / ${most}")
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${group})
+    endif()
+  endforeach()
+endfunction()
