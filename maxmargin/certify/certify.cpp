@@ -25,7 +25,7 @@ Known product_at(const DualQp& qp, std::vector<double> a, Precision precision,
   std::vector<double> f(qp.K->size());
   qp.K->multiply(beta, f, precision, threads);
   const double error = product_error(*qp.K, beta, precision) + coefficient_error(qp, a);
-  return {std::move(a), std::move(f), error};
+  return {std::move(a), std::move(f), {error}};
 }
 
 /// f in long double, rounded once.
@@ -37,9 +37,9 @@ Known extended_product_at(const DualQp& qp, std::vector<double> a, const Threads
   double largest = 0;  // relative to what an error is measured by; f is 0 where that is
   for (std::size_t p = 0; p < f.size(); ++p)
     if (f[p] != 0) largest = std::max(largest, std::abs(f[p]) / std::sqrt(qp.K->diagonal()[p]));
-  const double error = repeatable * extended_product_error(*qp.K, beta) +
-                       coefficient_error(qp, a) + 1.01 * unit_roundoff * largest;
-  return {std::move(a), f, rounded_up(error)};
+  const double error = repeatable * extended_product_error(*qp.K, beta) + coefficient_error(qp, a) +
+                       1.01 * unit_roundoff * largest;
+  return {std::move(a), f, {rounded_up(error)}};
 }
 
 /// Within their bounds: what a solver leaves outside by a rounding is no part of the answer.
@@ -49,10 +49,32 @@ void put_within_bounds(const DualQp& qp, std::vector<double>& a) {
                             : std::clamp(a[v], qp.block[v].lower, qp.block[v].upper);
 }
 
-double largest_error(const DualQp& qp, double error) {
+double largest_error(const DualQp& qp, const ProductError& error) {
   double largest = 0;
-  for (const double value : qp.K->diagonal()) largest = std::max(largest, std::abs(value));
-  return rounded_up(error * std::sqrt(largest));
+  for (std::size_t p = 0; p < qp.K->size(); ++p)
+    largest = std::max(largest, error.at(p) * std::sqrt(std::abs(qp.K->diagonal()[p])));
+  return rounded_up(largest);
+}
+
+/// Points at which an objective depends on f: support vectors, and those with a loss that may not
+/// be constant over twice what f may be wrong by.
+std::vector<Index> points_at_stake(const DualQp& qp, const Certified& rough) {
+  std::vector<bool> at_stake(qp.K->size(), false);
+  for (std::size_t v = 0; v < qp.size(); ++v) {
+    const Block& block = qp.block[v];
+    const std::size_t p = qp.row[v];
+    double rest = -block.sign * rough.f[p] - block.linear;
+    for (std::size_t r = 0; r < qp.A.size(); ++r) rest -= qp.A[r][v] * rough.solution.lambda[r];
+    const double error =
+        2 * std::abs(block.sign) * rough.error.at(p) * std::sqrt(std::abs(qp.K->diagonal()[p]));
+    if (rough.solution.a[v] != 0 || block.conjugate_beyond(rest - error) != 0 ||
+        block.conjugate_beyond(rest + error) != 0)
+      at_stake[p] = true;
+  }
+  std::vector<Index> points;
+  for (std::size_t p = 0; p < at_stake.size(); ++p)
+    if (at_stake[p]) points.push_back(static_cast<Index>(p));
+  return points;
 }
 
 }  // namespace
@@ -72,9 +94,12 @@ Known known_at(const DualQp& qp, std::vector<double> a, const Known& known,
   qp.K->multiply(change, f, Precision::fast, threads);
   for (std::size_t p = 0; p < f.size(); ++p) f[p] += known.f[p];
   // The differences, and the sums above, are rounded too.
-  const double error = known.error + product_error(*qp.K, change, Precision::fast) +
-                       2 * (coefficient_error(qp, a) + coefficient_error(qp, known.a));
-  return {std::move(a), std::move(f), rounded_up(error)};
+  const double more = product_error(*qp.K, change, Precision::fast) +
+                      2 * (coefficient_error(qp, a) + coefficient_error(qp, known.a));
+  ProductError error = known.error;
+  error.all = rounded_up(error.all + more);
+  for (double& each : error.of_point) each = rounded_up(each + more);
+  return {std::move(a), std::move(f), std::move(error)};
 }
 
 Certified certify(const DualQp& qp, Solution solution, Precision precision,
@@ -92,7 +117,7 @@ Certified judged(const DualQp& qp, Solution solution, Known now, const Stopwatch
   const bool mercer = qp.K->definite() != Definite::no;
   // Objectives over a kernel that is not positive semi-definite bound nothing, however rounded.
   const Enclosure enclosure =
-      enclose(qp, solution.a, now.f, mercer ? now.error : 0, solution.lambda);
+      enclose(qp, solution.a, now.f, mercer ? now.error : ProductError{}, solution.lambda);
 
   Certificate certificate;
   certificate.primal = certificate.best_primal = enclosure.primal;
@@ -111,7 +136,8 @@ Certified judged(const DualQp& qp, Solution solution, Known now, const Stopwatch
   // What a solver thinks of its own bounds is not certified.
   solution.best_primal = enclosure.primal;
   solution.best_dual = enclosure.dual;
-  Certified result{std::move(solution), certificate, clock.seconds(), std::move(now.f), now.error};
+  Certified result{std::move(solution), certificate, clock.seconds(), std::move(now.f),
+                   std::move(now.error)};
   result.charge = std::max(0.0, certificate.gap - enclosure.gap);
   return result;
 }
@@ -126,6 +152,33 @@ Certified certify_near(const Known* known, const DualQp& qp, Solution solution, 
                   ? known_at(qp, std::move(solution.a), *known, threads)
                   : product_at(qp, std::move(solution.a), precision, threads);
   return judged(qp, std::move(solution), std::move(now), clock);
+}
+
+Certified certify_finer(const DualQp& qp, Certified rough, const Threads& threads) {
+  // A copy of the points, and float products besides: worth it where few are left.
+  constexpr std::size_t least_points = 512, share = 2;
+  const std::size_t all = qp.K->size();
+  std::vector<Index> points;
+  if (all >= least_points &&
+      qp.K->value_error(Precision::exact) < qp.K->value_error(Precision::fast))
+    points = points_at_stake(qp, rough);
+  if (points.empty() || points.size() > all / share)
+    return certify(qp, std::move(rough.solution), Precision::exact, threads);
+  const Stopwatch clock;
+  const std::vector<double> beta = qp.coefficients(rough.solution.a);
+  std::vector<double> own(points.size()), f(points.size());
+  for (std::size_t k = 0; k < points.size(); ++k) own[k] = beta[points[k]];
+  const std::shared_ptr<const Quadratic> K = qp.K->restrict_to(points);
+  K->multiply(own, f, Precision::exact, threads);
+  const double error =
+      product_error(*K, own, Precision::exact) + coefficient_error(qp, rough.solution.a);
+  Known now{std::move(rough.solution.a), std::move(rough.f), std::move(rough.error)};
+  if (now.error.of_point.empty()) now.error.of_point.assign(all, now.error.all);
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    now.f[points[k]] = f[k];
+    now.error.of_point[points[k]] = error;
+  }
+  return judged(qp, std::move(rough.solution), std::move(now), clock);
 }
 
 std::optional<Certified> certify_extended(const DualQp& qp, const Solution& solution,

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "maxmargin/certify/enclosure.hpp"
 #include "maxmargin/problem/dual_qp.hpp"
 #include "maxmargin/problem/solution.hpp"
 
@@ -29,10 +30,10 @@ struct Certificate {
 struct Certified {
   Solution solution;  ///< lambda chosen to make the gap smallest
   Certificate certificate;
-  double seconds = 0;     ///< that the certificate took
-  std::vector<double> f;  ///< K s a at the points
-  double error = 0;       ///< of f, see Known
-  double charge = 0;      ///< the part of the gap that rounding may have made
+  double seconds = 0;       ///< that the certificate took
+  std::vector<double> f;    ///< K s a at the points
+  ProductError error = {};  ///< of f
+  double charge = 0;        ///< the part of the gap that rounding may have made
   std::string obstacle =
       {};  ///< why a run has stalled, in a sentence, where rounding is the reason
 };
@@ -46,6 +47,10 @@ Certified certify(const DualQp& qp, Solution solution, Precision precision, cons
 /// would take minutes.
 std::optional<Certified> certify_extended(const DualQp& qp, const Solution& solution,
                                           const Threads& threads);
+
+/// The same once more, f in double where that matters: at support vectors and where a loss is at
+/// stake. `rough` has been certified with float kernel values.
+Certified certify_finer(const DualQp& qp, Certified rough, const Threads& threads);
 
 /// What the rounding of float kernel values is expected to change f by: not the worst that it may,
 /// but what the violation of the optimality conditions is seen through.

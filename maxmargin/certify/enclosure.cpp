@@ -172,13 +172,14 @@ double upper_sum(double x, double y, double z = 0) {
 }  // namespace
 
 Enclosure enclose(const DualQp& qp, std::span<const double> a, std::span<const double> f,
-                  double error, std::span<const double> lambda) {
+                  const ProductError& error, std::span<const double> lambda) {
   const std::size_t m = qp.size();
   std::vector<double> q(m), errors(m);
   std::vector<Near> rest(m), nearest(m);
   for (std::size_t v = 0; v < m; ++v) {
     q[v] = qp.block[v].sign * f[qp.row[v]];
-    errors[v] = rounded_up(std::abs(qp.block[v].sign) * error * scale_of(*qp.K, qp.row[v]));
+    errors[v] =
+        rounded_up(std::abs(qp.block[v].sign) * error.at(qp.row[v]) * scale_of(*qp.K, qp.row[v]));
     if (std::abs(qp.block[v].sign) != 1) errors[v] += 2 * u * std::abs(q[v]);
     rest[v] = rest_of(qp, v, q[v], errors[v], lambda);
     nearest[v] = {rest[v].value, 0};

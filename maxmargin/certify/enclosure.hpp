@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "maxmargin/problem/dual_qp.hpp"
 
@@ -24,12 +25,20 @@ struct Near {
 Near highest_conjugate(const Block& block, const Near& rest);
 Near value_at(const Block& block, double t);
 
-/// The primal and the dual objective of a point within its bounds, from f = K s a at the points.
-/// `error` bounds what f may be wrong by: at point p, |f[p] - (K s a)_p| <= error sqrt(K_pp). What
-/// A a = d is missed by is charged to the dual: moved onto variables that have room for it. K has
-/// to be positive semi-definite; a point outside its bounds has no dual.
+/// What f may be wrong by: at point p by at most(p) sqrt(K_pp).
+struct ProductError {
+  double all = 0;                     ///< at any point
+  std::vector<double> of_point = {};  ///< where it is known for each of them, no more than `all`
+
+  double at(std::size_t point) const { return of_point.empty() ? all : of_point[point]; }
+};
+
+/// The primal and the dual objective of a point within its bounds, from f = K s a at the points,
+/// which has this error. What A a = d is missed by is charged to the dual: moved onto variables
+/// that have room for it. K has to be positive semi-definite; a point outside its bounds has no
+/// dual.
 Enclosure enclose(const DualQp& qp, std::span<const double> a, std::span<const double> f,
-                  double error, std::span<const double> lambda);
+                  const ProductError& error, std::span<const double> lambda);
 
 /// How wrong K x may be at point p, in units of sqrt(K_pp), computed by K.multiply(): the error
 /// of kernel values and of the sums, for x with these entries.

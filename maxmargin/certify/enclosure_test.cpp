@@ -165,11 +165,11 @@ TEST(Enclosure, HoldsForEveryKindOfLossAndFAsWrongAsItMayBe) {
                0.999 * side * error * std::sqrt(drawn.qp.K->diagonal()[p]);
       }
       const double rounding = 4e-16 * std::abs(static_cast<double>(drawn.dual(truth)));
-      const Enclosure found = enclose(drawn.qp, drawn.a, f, error + 1e-15, drawn.lambda);
+      const Enclosure found = enclose(drawn.qp, drawn.a, f, {error + 1e-15}, drawn.lambda);
       EXPECT_GE(found.primal, drawn.primal(truth)) << seed;
       EXPECT_LE(found.dual, drawn.dual(truth) + rounding) << seed;
       // And it is no wider than what the error can do.
-      const Enclosure exact = enclose(drawn.qp, drawn.a, f, 0, drawn.lambda);
+      const Enclosure exact = enclose(drawn.qp, drawn.a, f, {}, drawn.lambda);
       EXPECT_LE(found.gap, exact.gap * (1 + 1e-9) + 1e-9);
       EXPECT_LE(exact.primal, found.primal);
       EXPECT_GE(exact.dual, found.dual);
@@ -183,21 +183,21 @@ TEST(Enclosure, AHardMarginIsThatOfTheSmallestMarginThatIsSure) {
   qp.row = {0, 1};
   qp.block = {{1, -1, 0, infinity, 0}, {-1, -1, 0, infinity, 0}};
   const std::vector<double> a = {1, 1}, f = {1, -1};
-  const Enclosure exact = enclose(qp, a, f, 0, {});
+  const Enclosure exact = enclose(qp, a, f, {}, {});
   EXPECT_NEAR(exact.primal, 1, 1e-14);
   EXPECT_GE(exact.primal, 1);
-  const Enclosure doubtful = enclose(qp, a, f, 0.1, {});
+  const Enclosure doubtful = enclose(qp, a, f, {0.1}, {});
   EXPECT_GE(doubtful.primal, 1.1 / (0.9 * 0.9));
-  EXPECT_EQ(enclose(qp, a, f, 1.1, {}).primal, infinity);
+  EXPECT_EQ(enclose(qp, a, f, {1.1}, {}).primal, infinity);
 }
 
 TEST(Enclosure, WhatIsOutsideItsBoundsOrNoNumberHasNoDual) {
   const Drawn drawn(5);
   std::vector<double> a = drawn.a, f(drawn.n, 1.0);
   a[0] = drawn.qp.block[0].lower - 1;
-  EXPECT_EQ(enclose(drawn.qp, a, f, 0, drawn.lambda).dual, -infinity);
+  EXPECT_EQ(enclose(drawn.qp, a, f, {}, drawn.lambda).dual, -infinity);
   f[1] = std::numeric_limits<double>::quiet_NaN();
-  const Enclosure odd = enclose(drawn.qp, drawn.a, f, 0, drawn.lambda);
+  const Enclosure odd = enclose(drawn.qp, drawn.a, f, {}, drawn.lambda);
   EXPECT_EQ(odd.primal, infinity);
   EXPECT_EQ(odd.dual, -infinity);
   EXPECT_EQ(odd.gap, infinity);

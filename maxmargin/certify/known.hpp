@@ -8,7 +8,7 @@ namespace maxmargin {
 struct Known {
   std::vector<double> a;
   std::vector<double> f;  ///< K s a at the points
-  double error = 0;       ///< what f may be wrong by at point p, in units of sqrt(K_pp)
+  ProductError error = {};
   /// About the multipliers that fit, where this is thought to be a solution; else none.
   std::vector<double> lambda = {};
 };

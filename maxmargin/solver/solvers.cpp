@@ -169,11 +169,17 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     std::vector<double> f = std::exchange(solution.f, {});
     if (extended)
       if (auto found = certify_extended(qp, solution, threads)) return std::move(*found);
-    if (judged == Judged::apart || f.empty())
-      return certify_near(start, qp, std::move(solution), context.precision, threads);
+    if (judged == Judged::apart || f.empty()) {
+      Certified found = certify_near(start, qp, std::move(solution), Precision::fast, threads);
+      if (context.precision == Precision::fast) return found;
+      const double before = found.seconds;
+      found = certify_finer(qp, std::move(found), threads);
+      found.seconds += before;
+      return found;
+    }
     // Not proved, as a solver's f is not: only for machines that nobody is told the gap of.
     const double error = expected_rounding(qp, solution.a) / largest_scale(qp);
-    const Known own{solution.a, std::move(f), error};
+    const Known own{solution.a, std::move(f), {error}};
     return certify_near(&own, qp, std::move(solution), context.precision, threads);
   };
   if (start != nullptr) {
@@ -214,7 +220,7 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
         (is_rounding(now, digits) ||
          stop.kkt < rounding_margin * expected_rounding(qp, now.solution.a))) {
       context.precision = Precision::exact;
-      now = certified(std::move(now.solution));
+      now = certify_finer(qp, std::move(now), threads);
       certifying += now.seconds;
     }
     if (!extended && settled && context.precision == Precision::exact && is_rounding(now, digits)) {

@@ -85,7 +85,7 @@ double true_dual(const Examples& data, const Kernel& kernel, const Formulated& f
   DualQp qp = formulated.qp;
   qp.K = std::move(K);
   const double error = product_error(*qp.K, beta, Precision::fast) + coefficient_error(qp, a);
-  return enclose(qp, a, f, error, std::vector<double>(qp.A.size(), 0.0)).dual;
+  return enclose(qp, a, f, {error}, std::vector<double>(qp.A.size(), 0.0)).dual;
 }
 
 }  // namespace maxmargin

@@ -93,13 +93,16 @@ struct Reached {
 /// with them, but for a few last digits of each.
 Known scaled(const DualQp& qp, const Reached& before, double factor) {
   constexpr double digits = 16 * std::numeric_limits<double>::epsilon();
-  Known known{before.certified.solution.a, before.certified.f, factor * before.certified.error};
+  Known known{before.certified.solution.a, before.certified.f, before.certified.error};
+  double more = 0;
   for (std::size_t v = 0; v < qp.size(); ++v) {
     const Block& now = qp.block[v];
     double& a = known.a[v];
     a = a >= before.block[v].upper ? now.upper : std::clamp(factor * a, now.lower, now.upper);
-    known.error += digits * std::abs(a) * std::sqrt(std::abs(qp.K->diagonal()[qp.row[v]]));
+    more += digits * std::abs(a) * std::sqrt(std::abs(qp.K->diagonal()[qp.row[v]]));
   }
+  known.error.all = factor * known.error.all + more;
+  for (double& error : known.error.of_point) error = factor * error + more;
   for (double& f : known.f) f *= factor;
   return known;
 }

@@ -6,7 +6,7 @@
 //              |error| <= 2 (m + 16) u (N(x) + N(z)), N(x) = sum t(x, 0) (dot: the squares); 0
 //              where all values are whole numbers and no sum exceeds 2^52. Eight rows at a time.
 //   extended   s = sum over the features of both of t(x, z), where nothing cancels:
-//              |error| <= (m + 8) u s (dot: of the sum of sizes; Hellinger: of N(x) + N(z)).
+//              |error| <= (m + 12) u s (dot: of the sum of sizes).
 //
 // The maps have the errors that `mapped` states, with a libm that is right to 2 units in the last
 // place.
@@ -31,7 +31,7 @@ Real term(Real x, Real z) {
   if constexpr (pairing == Pairing::chi_squared)
     return x + z > 0 ? (x - z) * (x - z) / (x + z) : Real(0);
   if constexpr (pairing == Pairing::hellinger) {
-    const Real root = std::sqrt(x) - std::sqrt(z);
+    const Real roots = std::sqrt(x) + std::sqrt(z), root = roots > 0 ? (x - z) / roots : Real(0);
     return root * root;
   }
 }
@@ -195,7 +195,7 @@ struct KernelSums::Parts {
     const auto add = [&](Extended x, Extended z) {
       const Extended each = term<pairing, Extended>(x, z);
       sum += each;
-      sizes += pairing == Pairing::hellinger ? x + z : std::abs(each);
+      sizes += std::abs(each);
     };
     for (std::size_t p = support.start[k]; p < support.start[k + 1]; ++p) {
       for (; i < features.size() && features[i] < support.feature[p]; ++i) add(values[i], 0);
@@ -206,7 +206,7 @@ struct KernelSums::Parts {
     for (; i < features.size(); ++i) add(values[i], 0);
     const auto terms =
         static_cast<Extended>(features.size() + support.start[k + 1] - support.start[k]);
-    return {sum, (terms + 8) * extended_rounding * sizes + smallest_of<Extended>};
+    return {sum, (terms + 12) * extended_rounding * sizes + smallest_of<Extended>};
   }
 
   /// Adds one support vector's share; `terms` support vectors have been added before.

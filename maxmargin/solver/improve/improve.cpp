@@ -153,11 +153,11 @@ class Improver {
     std::vector<double> g(points_);
     qp_.K->multiply(beta, g, Precision::fast, threads_);
     const double error = product_error(*qp_.K, beta, Precision::fast) + coefficient_error(qp_, a_);
-    const double true_dual = enclose(qp_, a_, g, error, lambda_).dual;
+    const double true_dual = enclose(qp_, a_, g, {error}, lambda_).dual;
     // f = Z (Z'beta): sums over the points and over the basis.
     const double roundings = static_cast<double>(points_ + basis_.size());
     const Enclosure within =
-        enclose(qp_, a_, function.f, roundings * coefficient_error(qp_, a_), lambda_);
+        enclose(qp_, a_, function.f, {roundings * coefficient_error(qp_, a_)}, lambda_);
     result_.true_dual = std::max(result_.true_dual, true_dual);
     rest_.resize(points_);
     for (std::size_t p = 0; p < points_; ++p) rest_[p] = g[p] - function.f[p];
