@@ -50,6 +50,7 @@ class ComponentOptions {
   void describe_default(std::string_view field, std::string text) {
     settings_.describe_default(field, std::move(text));
   }
+  const FieldSettings& settings() const { return settings_; }
   List make(std::string_view name) const { return made<List>(settings_, name); }
 
  private:

@@ -33,7 +33,7 @@ Json inspect_json(const Model& model, const std::string& path, std::uintmax_t by
               {"feature_names", model.feature_names},
               {"classes", model.classes.size()},
               {"class_names", model.classes},
-              {"multiclass", to_string(model.multiclass)},
+              {"multiclass", full_name(model.multiclass)},
               {"support_vectors", model.support.count()},
               {"rows", model.rows},
               {"data_hash", model.data_hash},
@@ -45,7 +45,7 @@ Json inspect_json(const Model& model, const std::string& path, std::uintmax_t by
                          {"factor", model.scaling.factor}};
   object["calibration"] = calibration_json(model);
   object["options"] = Json::object();
-  for (const auto& [name, value] : model.options) object["options"][name] = value;
+  for (const auto& [name, value] : recorded_options(model)) object["options"][name] = value;
   object["machines"] = Json::array();
   for (const Machine& machine : model.machines)
     object["machines"].push_back(machine_json(model, machine));
@@ -97,7 +97,7 @@ std::string show_model(const Model& model, const std::string& path, std::uintmax
                     fmt::format("{}, hash {}", show_counted(model.rows, "row"), model.data_hash));
   text += show_line("seed", std::to_string(model.seed));
   std::string options, solver, reason;
-  for (const auto& [name, value] : model.options)
+  for (const auto& [name, value] : recorded_options(model))
     if (name == "solver")
       solver = value;
     else if (name == "reason")

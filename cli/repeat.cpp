@@ -3,39 +3,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <map>
 
-#include "cli/components.hpp"
+#include "maxmargin/train/recorded.hpp"
 
 namespace maxmargin::cli {
 namespace {
-
-using Texts = std::map<std::string, std::string>;
-
-Task task_from(const Texts& texts) {
-  Task task;
-  const auto name = texts.find("task");
-  if (name == texts.end()) throw Error(Fault::data, "the model states no task", "train it again");
-  for_each_component<Task>([&](auto component) {
-    if (component.name != name->second) return;
-    for_each_field(component, [&](const auto& declared, auto& value) {
-      if (const auto text = texts.find(std::string(declared.name)); text != texts.end())
-        parse_field(declared.name, text->second, declared.range, value);
-    });
-    if constexpr (requires { component.class_weights; }) {
-      constexpr std::string_view prefix = "class-weight ";
-      for (const auto& [option, text] : texts)
-        if (option.starts_with(prefix))
-          component.class_weights.emplace_back(option.substr(prefix.size()),
-                                               parse_number(option, text, positive));
-      const auto scheme = texts.find("multiclass");
-      if (scheme != texts.end() && scheme->second == "ovr")
-        component.multiclass = Multiclass::one_vs_rest;
-    }
-    task = component;
-  });
-  return task;
-}
 
 /// The last digits of probabilities depend on the order of sums alone.
 bool is_near(double x, double y) {
@@ -45,22 +17,10 @@ bool is_near(double x, double y) {
 }  // namespace
 
 TrainOptions options_from(const Model& model) {
-  const Texts texts(model.options.begin(), model.options.end());
-  TrainOptions options;
-  options.task = task_from(texts);
-  options.kernel = model.kernel;
-  options.functions = model.functions;
-  options.seed = model.seed;
+  TrainOptions options = options_of_model(model);
   options.probability_folds = model.calibration.folds;
-  if (!model.scaling.factor.empty()) options.scaling = model.scaling.kind;
-  const auto number = [&](const char* name, double& into) {
-    if (const auto text = texts.find(name); text != texts.end())
-      into = parse_number(name, text->second, positive);
-  };
-  number("tolerance", options.stop.kkt);
-  number("gap", options.stop.relative_gap);
-  if (const auto solver = texts.find("solver"); solver != texts.end())
-    options.solver = solver->second;
+  for (const auto& [name, text] : model.options)
+    if (name == "solver") options.solver = text;
   return options;
 }
 

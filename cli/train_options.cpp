@@ -50,12 +50,6 @@ void TrainArguments::add_task(CLI::App& app) {
       ->type_name("LAMBDA")
       ->take_last()
       ->group("Task");
-  app.add_option("--multiclass", multiclass_,
-                 "several classes: ovo, one machine per pair; ovr, one per class (svc, nu-svc); "
-                 "crammer-singer, all classes in one problem without a free bias (svc) [ovo]")
-      ->type_name("ovo|ovr|crammer-singer")
-      ->take_last()
-      ->group("Task");
   app.add_option("--class-weight", class_weights_,
                  "factor of the cost of a class, repeatable; or balanced: in inverse proportion to "
                  "the class sizes (svc, nu-svc)")
@@ -209,29 +203,10 @@ void TrainArguments::add_machine(CLI::App& app) {
   add_mercer(app, mercer_)->group("Running");
 }
 
-/// Options of a loss that was not chosen would have no effect.
-void TrainArguments::check_loss(const Task& task) const {
-  std::vector<std::string> idle;
-  std::string loss;
-  if (const auto* svc = std::get_if<Svc>(&task)) {
-    loss = to_string(svc->loss);
-    if (svc->loss != MarginLoss::huberised_hinge) idle = {"sigma"};
-  } else if (const auto* svr = std::get_if<Svr>(&task)) {
-    loss = to_string(svr->loss);
-    if (svr->loss != ErrorLoss::huber) idle.emplace_back("sigma");
-    if (svr->loss != ErrorLoss::pinball) idle.emplace_back("tau");
-    if (svr->loss != ErrorLoss::epsilon_insensitive &&
-        svr->loss != ErrorLoss::squared_epsilon_insensitive)
-      idle.insert(idle.end(), {"epsilon", "over", "under"});
-  }
-  for (const std::string& field : idle)
-    if (task_fields_.given(field))
-      throw Error(Fault::usage, fmt::format("--{} has no effect with loss {}", field, loss),
-                  "leave it out, or choose another --loss");
-}
+Task TrainArguments::task() const { return task_for(task_fields_.settings(), task_); }
 
 void TrainArguments::check() {
-  const Task task = task_fields_.make(task_);
+  const Task task = this->task();
   if (!probability_text_.empty())
     probability_folds_ =
         static_cast<int>(parse_count("--probability", probability_text_, 2, most_folds));
@@ -253,15 +228,10 @@ void TrainArguments::check() {
   else if (const std::string given = solver_fields_.first_given(); !given.empty() && !asks_for_l1())
     throw Error(Fault::usage, fmt::format("{} has no effect with --solver auto", given),
                 "name the solver that it is for");
-  if (!multiclass_.empty() && multiclass_ != "ovo" && multiclass_ != "ovr" &&
-      multiclass_ != "crammer-singer")
-    throw Error(Fault::usage, fmt::format("--multiclass: unknown choice '{}'", multiclass_),
-                suggestion(multiclass_, {"ovo", "ovr", "crammer-singer"}));
   if (!scale_.empty() && scale_ != "auto" && !scaling_kind(scale_))
     throw Error(Fault::usage, fmt::format("--scale: unknown kind '{}'", scale_),
                 suggestion(scale_, {"range", "unit", "deviation", "maximum"}));
   const Svc* svc = std::get_if<Svc>(&task);
-  check_loss(task);
   check_cost(task);
   if (!start_.empty()) start_model_ = std::make_shared<const Model>(load(start_));
   approximation();
@@ -272,10 +242,8 @@ void TrainArguments::check() {
   if (outcome_of(task) == Outcome::classes) {
     for (const std::string& text : class_weights_)
       if (text != "balanced") class_factor("--class-weight", text);
-  } else if (!multiclass_.empty() || !class_weights_.empty()) {
-    throw Error(Fault::usage,
-                fmt::format("{} has no effect with task {}",
-                            multiclass_.empty() ? "--class-weight" : "--multiclass", task_),
+  } else if (!class_weights_.empty()) {
+    throw Error(Fault::usage, fmt::format("--class-weight has no effect with task {}", task_),
                 "leave it out, or use task svc");
   }
 }
@@ -322,7 +290,7 @@ void TrainArguments::name_model() {
 
 ReadOptions TrainArguments::read_options() const {
   ReadOptions options = reading_.make();
-  if (outcome_of(task_fields_.make(task_)) == Outcome::number && options.labels == LabelKind::any)
+  if (outcome_of(task()) == Outcome::number && options.labels == LabelKind::any)
     options.labels = LabelKind::number;
   return options;
 }
@@ -331,11 +299,11 @@ std::optional<ScalingKind> TrainArguments::scaling(const Rows& rows) const {
   return scaling_for(scale_, rows);
 }
 
-Outcome TrainArguments::outcome() const { return outcome_of(task_fields_.make(task_)); }
+Outcome TrainArguments::outcome() const { return outcome_of(task()); }
 
 TrainOptions TrainArguments::options_without_data() const {
   TrainOptions options;
-  options.task = task_fields_.make(task_);
+  options.task = task();
   options.kernel = kernel_.check();
   options.stop = stop_;
   options.solver = solver_;
@@ -358,17 +326,9 @@ TrainOptions TrainArguments::options(const Dataset& read) const {
   TrainOptions options = options_without_data();
   std::visit(
       [&](auto& task) {
-        if constexpr (requires { task.class_weights; }) {
-          if (multiclass_ == "ovr") task.multiclass = Multiclass::one_vs_rest;
-          if (multiclass_ == "crammer-singer") {
-            task.multiclass = Multiclass::crammer_singer;
-            // It has no free bias: none, unless another one is asked for.
-            if constexpr (requires { task.bias; })
-              if (!task_fields_.given("bias")) task.bias = Bias::none;
-          }
+        if constexpr (requires { task.class_weights; })
           if (!class_weights_.empty())
             task.class_weights = class_factors("--class-weight", class_weights_, read);
-        }
       },
       options.task);
   set_cost(read, options.task);

@@ -49,7 +49,7 @@ class TrainArguments {
   void add_stopping(CLI::App& app);
   void add_machine(CLI::App& app);
   void add_approximation(CLI::App& app);
-  void check_loss(const Task& task) const;
+  Task task() const;
   std::vector<ParametricFunction> functions() const;
   std::optional<Approximate> approximation() const;
   double true_gap() const;
@@ -71,7 +71,6 @@ class TrainArguments {
   CLI::Option* task_option_ = nullptr;
   std::string task_ = "svc";
   std::string solver_ = "auto";
-  std::string multiclass_;
   std::string approximate_, rank_, residual_;
   std::string true_gap_;
   bool true_bound_ = false;

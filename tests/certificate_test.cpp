@@ -231,7 +231,7 @@ TEST(Certificate, HasTheClosedFormBetweenItsBounds) {
   for (const double cost : {1e-3, 1.0, 1e3, 1e6}) {
     const Dataset data = made::regression(50, 4, made::Storage::dense_doubles, 4);
     TrainOptions options;
-    options.task = Svr{.cost = cost, .loss = ErrorLoss::squared, .bias = Bias::none};
+    options.task = Svr{.cost = cost, .loss = Squared{}, .bias = Bias::none};
     options.kernel = Rbf{0.3};
     options.stop = {1e-3, 1e-6};
     options.stop.seconds = 4;

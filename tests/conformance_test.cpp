@@ -72,8 +72,7 @@ std::vector<NamedTask> all_tasks() {
     if constexpr (requires { task.class_weights; }) {
       task.class_weights = {{"-1", 0.8}, {"1", 1.25}};
     }
-    if constexpr (requires { task.over; }) task.over = 1.5;
-    if constexpr (requires { task.under; }) task.under = 0.5;
+    if constexpr (std::is_same_v<T, Svr>) task.loss = EpsilonInsensitive{0.1, 1.5, 0.5};
 #ifndef MAXMARGIN_SANITIZED
     // The code is the same as without costs; sanitizers have seen it.
     result.push_back({std::string(T::name) + "_costs", task, true});
@@ -227,13 +226,13 @@ Textbook textbook(const Case& run, const NuSvr& task, const std::vector<double>&
 Textbook textbook(const Case& run, const Svr& task, const std::vector<double>& beta,
                   const std::vector<double>& g) {
   Textbook result;
+  const auto [epsilon, over_factor, under_factor] = std::get<EpsilonInsensitive>(task.loss);
   for (std::size_t i = 0; i < beta.size(); ++i) {
     const double y = run.data.y[i], f = g[i] + run.machine().bias();
-    const double under = task.cost * task.under * run.weight(i);
-    const double over = task.cost * task.over * run.weight(i);
-    result.primal +=
-        under * std::max(0.0, y - f - task.epsilon) + over * std::max(0.0, f - y - task.epsilon);
-    result.dual += y * beta[i] - task.epsilon * std::abs(beta[i]);
+    const double under = task.cost * under_factor * run.weight(i);
+    const double over = task.cost * over_factor * run.weight(i);
+    result.primal += under * std::max(0.0, y - f - epsilon) + over * std::max(0.0, f - y - epsilon);
+    result.dual += y * beta[i] - epsilon * std::abs(beta[i]);
     result.lower.push_back(-over);
     result.upper.push_back(under);
   }

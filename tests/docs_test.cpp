@@ -7,7 +7,7 @@
 
 #include "maxmargin/online/rules/rules.hpp"
 #include "maxmargin/solver/solvers.hpp"
-#include "maxmargin/train/task.hpp"
+#include "maxmargin/task/task.hpp"
 #include "tests/source_tree.hpp"
 
 namespace maxmargin::docs_test {
@@ -67,11 +67,22 @@ TEST(Docs, EveryTaskHasAPageThatNamesItsParameters) {
     std::ranges::replace(page, '-', '_');
     const std::string text = text_of(source_dir() / "docs" / (page + ".md"));
     EXPECT_TRUE(contains(text, "--task " + std::string(task.name))) << page;
-    for_each_field(task, [&](const auto& declared, const auto&) {
-      EXPECT_TRUE(contains(text, "--" + std::string(declared.name)))
-          << page << ": " << declared.name;
+    const auto names_option = [&](std::string_view name) {
+      EXPECT_TRUE(contains(text, "--" + std::string(name))) << page << ": " << name;
+    };
+    for_each_field(task, [&](const auto& declared, const auto& value) {
+      names_option(declared.name);
+      using Value = std::remove_cvref_t<decltype(value)>;
+      if constexpr (is_list<Value>)
+        for_each_component<Value>([&](const auto& choice) {
+          EXPECT_TRUE(contains(text, "`" + std::string(choice.name) + "`")) << choice.name;
+          for_each_field(choice, [&](const auto& of, const auto&) { names_option(of.name); });
+        });
     });
   });
+  const std::string classes = text_of(source_dir() / "docs/svc.md");
+  for (const auto& each : Named<Multiclass>::values)
+    EXPECT_TRUE(contains(classes, each.second)) << each.second;
 }
 
 TEST(Docs, EverySolverIsDescribed) {

@@ -262,23 +262,24 @@ TEST(LibsvmParity, NuRegressionLinear) {
 }
 
 TEST(LibsvmParity, RegressionRbf) {
-  expect_same({scaled_up(made::regression(rows, columns, Storage::dense_doubles, 17), 5),
-               scaled_up(made::regression(rows, columns, Storage::dense_doubles, 18), 5),
-               {.task = Svr{.cost = 2, .epsilon = 0.2}, .kernel = Rbf{.gamma = 0.5}},
-               "-s 3 -t 2 -c 2 -p 0.2 -g 0.5"});
+  expect_same(
+      {scaled_up(made::regression(rows, columns, Storage::dense_doubles, 17), 5),
+       scaled_up(made::regression(rows, columns, Storage::dense_doubles, 18), 5),
+       {.task = Svr{.cost = 2, .loss = EpsilonInsensitive{0.2}}, .kernel = Rbf{.gamma = 0.5}},
+       "-s 3 -t 2 -c 2 -p 0.2 -g 0.5"});
 }
 
 TEST(LibsvmParity, RegressionLinear) {
   expect_same({scaled_up(made::regression(rows, columns, Storage::sparse, 19), 5),
                scaled_up(made::regression(rows, columns, Storage::sparse, 20), 5),
-               {.task = Svr{.cost = 1, .epsilon = 0.1}, .kernel = Linear{}},
+               {.task = Svr{.cost = 1, .loss = EpsilonInsensitive{0.1}}, .kernel = Linear{}},
                "-s 3 -t 0 -c 1 -p 0.1"});
 }
 
 TEST(LibsvmParity, RegressionPolynomial) {
   expect_same({scaled_up(made::regression(rows, columns, Storage::dense_doubles, 21), 5),
                scaled_up(made::regression(rows, columns, Storage::dense_doubles, 22), 5),
-               {.task = Svr{.cost = 0.5, .epsilon = 0.3},
+               {.task = Svr{.cost = 0.5, .loss = EpsilonInsensitive{0.3}},
                 .kernel = Polynomial{.gamma = 0.25, .degree = 2, .coef0 = 1}},
                "-s 3 -t 1 -c 0.5 -p 0.3 -g 0.25 -d 2 -r 1"});
 }
@@ -350,9 +351,10 @@ TEST(LibsvmParityShared, Digits) {
 }
 
 TEST(LibsvmParityShared, Abalone) {
-  expect_same_on("regression/abalone_scale", 4,
-                 {.task = Svr{.cost = 2, .epsilon = 0.5}, .kernel = Rbf{.gamma = 0.5}},
-                 "-s 3 -t 2 -c 2 -p 0.5 -g 0.5");
+  expect_same_on(
+      "regression/abalone_scale", 4,
+      {.task = Svr{.cost = 2, .loss = EpsilonInsensitive{0.5}}, .kernel = Rbf{.gamma = 0.5}},
+      "-s 3 -t 2 -c 2 -p 0.5 -g 0.5");
 }
 
 TEST(LibsvmParityShared, WebOneClass) {

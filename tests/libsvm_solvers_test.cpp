@@ -28,7 +28,7 @@ std::vector<LibsvmCase> all_types() {
   one_class.nu = 0.3;
   Svr svr;
   svr.cost = 2;
-  svr.epsilon = 0.1;
+  svr.loss = EpsilonInsensitive{0.1};
   NuSvr nu_svr;
   nu_svr.cost = 2;
   nu_svr.nu = 0.4;

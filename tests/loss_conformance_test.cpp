@@ -20,25 +20,28 @@ void PrintTo(const NamedTask& task, std::ostream* out) { *out << task.name; }
 
 std::vector<NamedTask> all_tasks() {
   std::vector<NamedTask> result;
-  for (const auto& [bias, bias_name] : Named<Bias>::values) {
-    for (const auto& [loss, name] : Named<MarginLoss>::values) {
+  for (const Bias bias : {Bias::unpenalised, Bias::penalised, Bias::none}) {
+    const auto add = [&](std::string_view loss, const Task& task) {
+      result.push_back({std::string(loss) + "_" + std::string(to_string(bias)), task});
+    };
+    for_each_component<MarginLoss>([&](const auto& loss) {
       Svc task;
       task.loss = loss;
       task.bias = bias;
       task.cost = 2;
       task.class_weights = {{"1", 1.5}};
-      result.push_back({std::string(name) + "_" + std::string(bias_name), task});
-    }
-    for (const auto& [loss, name] : Named<ErrorLoss>::values) {
+      add(loss.name, task);
+    });
+    for_each_component<ErrorLoss>([&](auto loss) {
+      if constexpr (requires { loss.sigma; }) loss.sigma = 0.3;
+      if constexpr (requires { loss.tau; }) loss.tau = 0.7;
+      if constexpr (requires { loss.over; }) loss.over = 1.5;
       Svr task;
       task.loss = loss;
       task.bias = bias;
       task.cost = 2;
-      task.sigma = 0.3;
-      task.tau = 0.7;
-      if (name.find("epsilon") != std::string_view::npos) task.over = 1.5;
-      result.push_back({std::string(name) + "_" + std::string(bias_name), task});
-    }
+      add(loss.name, task);
+    });
   }
   NuSvc margin;
   margin.nu = 0.6;
@@ -143,7 +146,7 @@ TEST(LossWitness, SquaredLossIsKernelRidgeRegression) {
   const Dataset data = made::regression(12, 3, made::Storage::dense_doubles, 5);
   TrainOptions options;
   Svr task;
-  task.loss = ErrorLoss::squared;
+  task.loss = Squared{};
   task.bias = Bias::none;
   task.cost = 3;
   options.task = task;
@@ -168,7 +171,7 @@ TEST(LossWitness, HardMarginsHaveNoLoss) {
   TrainOptions options;
   Svc task;
   task.hard_margin = true;
-  task.loss = MarginLoss::logistic;
+  task.loss = Logistic{};
   options.task = task;
   EXPECT_THROW(
       train(made::classification(12, 3, made::Storage::dense_floats, 5), options, Threads(1)),

@@ -78,7 +78,7 @@ void PrintTo(const NamedTask& task, std::ostream* out) { *out << task.name; }
 std::vector<NamedTask> tasks() {
   return {{"svc", Svc{.cost = 3, .class_weights = {{"1", 2.0}}}},
           {"nu_svc", NuSvc{.nu = 0.3, .class_weights = {{"1", 2.0}}}},
-          {"svr", Svr{.cost = 2, .epsilon = 0.1, .over = 2}},
+          {"svr", Svr{.cost = 2, .loss = EpsilonInsensitive{0.1, 2}}},
           {"nu_svr", NuSvr{.cost = 2, .nu = 0.4}},
           {"one_class", OneClass{.nu = 0.4}}};
 }

@@ -76,7 +76,7 @@ inline Model classifier(const Kernel& kernel, std::size_t classes, Multiclass mu
   model.program = "maxmargin test";
   model.data_hash = "00112233445566778899aabbccddeeff";
   model.seed = 0xfedcba9876543210u;
-  model.options = {{"task", "svc"}, {"cost", "1"}};
+  model.task = Svc{.multiclass = multiclass};
   return model;
 }
 

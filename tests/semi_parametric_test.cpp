@@ -54,8 +54,9 @@ Model copied(const Model& model) {
 }
 
 std::vector<Task> all_tasks() {
-  return {Svc{.cost = cost}, NuSvc{.nu = nu}, Svr{.cost = cost, .epsilon = epsilon},
-          NuSvr{.cost = cost, .nu = nu}, OneClass{.nu = nu}};
+  return {Svc{.cost = cost}, NuSvc{.nu = nu},
+          Svr{.cost = cost, .loss = EpsilonInsensitive{epsilon}}, NuSvr{.cost = cost, .nu = nu},
+          OneClass{.nu = nu}};
 }
 
 TrainOptions options_for(const Task& task, std::size_t count, double accuracy = 1e-9) {
@@ -229,8 +230,8 @@ TEST(SemiParametric, CoefficientsOfMadeDataAreRecovered) {
   TrainOptions options;
   options.kernel = Rbf{.gamma = 0.25};
   options.functions = {formula("sin(x1)"), formula("cos(3*x1)")};
-  for (const Task& task :
-       {Task(Svr{.cost = 0.05, .epsilon = 0.05}), Task(NuSvr{.cost = 0.05, .nu = 0.5})}) {
+  for (const Task& task : {Task(Svr{.cost = 0.05, .loss = EpsilonInsensitive{0.05}}),
+                           Task(NuSvr{.cost = 0.05, .nu = 0.5})}) {
     options.task = task;
     const Model model = train(made::copy_of(data), options, Threads(1)).model;
     EXPECT_NEAR(model.machines[0].lambda.at(1), -2, 0.05);
@@ -276,7 +277,7 @@ TEST(SemiParametric, ColumnsAreHiddenFromTheKernelAndPlainRowsStayApart) {
   for (const std::optional<ScalingKind> scaling :
        {std::optional<ScalingKind>(), std::optional(ScalingKind::deviation)}) {
     TrainOptions options;
-    options.task = Svr{.cost = 10, .epsilon = 0.01};
+    options.task = Svr{.cost = 10, .loss = EpsilonInsensitive{0.01}};
     options.kernel = kernel;
     options.scaling = scaling;
     options.functions = {{ParametricFunction::Kind::column, "level", {}}};
@@ -313,7 +314,8 @@ TEST(SemiParametric, CertificatesHoldAndChangedCoefficientsDoNot) {
 
 TEST(SemiParametric, FunctionsMayBeWrittenInTheProgram) {
   const Dataset data = made_data(40, Outcome::number);
-  TrainOptions options = options_for(Svr{.cost = cost, .epsilon = epsilon}, 2, 1e-6);
+  TrainOptions options =
+      options_for(Svr{.cost = cost, .loss = EpsilonInsensitive{epsilon}}, 2, 1e-6);
   const Model written = train(made::copy_of(data), options, Threads(1)).model;
   const auto product = [](std::span<const double> x) { return x[0] * x[1]; };
   options.functions[1] = {ParametricFunction::Kind::own, "product", product};
@@ -331,7 +333,8 @@ TEST(SemiParametric, FunctionsMayBeWrittenInTheProgram) {
 
 TEST(SemiParametric, FoldsKnowTheFunctions) {
   const Dataset data = made_data(120, Outcome::number, 10);
-  TrainOptions options = options_for(Svr{.cost = 0.1, .epsilon = epsilon}, 3, 1e-3);
+  TrainOptions options =
+      options_for(Svr{.cost = 0.1, .loss = EpsilonInsensitive{epsilon}}, 3, 1e-3);
   const double with =
       cross_validate(made::copy_of(data), options, 4, Threads(1)).mean_squared_error;
   options.functions.clear();
@@ -432,7 +435,8 @@ Dataset as_matrix(const Dataset& data, const Dataset& of) {
 TEST(SemiParametric, PrecomputedKernelsHaveFunctionsBehindTheirValues) {
   const Dataset data = made_data(40, Outcome::number), test = made_data(10, Outcome::number, 13);
   const Dataset matrix = as_matrix(data, data);
-  TrainOptions options = options_for(Svr{.cost = cost, .epsilon = epsilon}, 2, 1e-7);
+  TrainOptions options =
+      options_for(Svr{.cost = cost, .loss = EpsilonInsensitive{epsilon}}, 2, 1e-7);
   const Model plain = train(made::copy_of(data), options, Threads(1)).model;
   options.kernel = Precomputed{};
   options.functions = {{ParametricFunction::Kind::column, "41", {}}, formula("x42 + 0*x41")};

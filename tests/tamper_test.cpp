@@ -141,7 +141,7 @@ std::vector<Case> cases() {
                   made::classification(40, 3, made::Storage::dense_doubles, 1, 3)});
   Svr svr;
   svr.cost = 3;
-  svr.epsilon = 0.05;
+  svr.loss = EpsilonInsensitive{0.05};
   list.push_back({"svr, sparse",
                   {.task = svr, .kernel = Polynomial{0.5, 2, 1}},
                   made::regression(40, 3, made::Storage::sparse, 2)});

@@ -12,7 +12,7 @@
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/model/file/file.hpp"
 #include "maxmargin/model/verify/verify.hpp"
-#include "maxmargin/train/prepared.hpp"
+#include "maxmargin/train/recorded.hpp"
 #include "maxmargin/train/train.hpp"
 
 namespace maxmargin::truth_test {
@@ -98,12 +98,13 @@ Task draw_task(Rng& rng, std::string& told) {
     case 0: {
       Svr task;
       task.cost = cost;
-      task.epsilon = one_of(rng, 0.0, 0.1, 0.5);
-      task.over = one_of(rng, 1.0, 1.0, 3.0);
-      task.loss = one_of(rng, ErrorLoss::epsilon_insensitive, ErrorLoss::epsilon_insensitive,
-                         ErrorLoss::squared_epsilon_insensitive, ErrorLoss::huber,
-                         ErrorLoss::squared, ErrorLoss::pinball);
-      task.tau = one_of(rng, 0.5, 0.9);
+      const double epsilon = one_of(rng, 0.0, 0.1, 0.5);
+      const double over = one_of(rng, 1.0, 1.0, 3.0);
+      const ErrorLoss tube = EpsilonInsensitive{epsilon, over};
+      task.loss = one_of(rng, tube, tube, ErrorLoss(SquaredEpsilonInsensitive{epsilon, over}),
+                         ErrorLoss(Huber{}), ErrorLoss(Squared{}), ErrorLoss(Pinball{}));
+      const double tau = one_of(rng, 0.5, 0.9);
+      if (auto* pinball = std::get_if<Pinball>(&task.loss)) pinball->tau = tau;
       task.bias = bias;
       return task;
     }
@@ -116,9 +117,10 @@ Task draw_task(Rng& rng, std::string& told) {
     default: {
       Svc task;
       task.cost = cost;
-      task.loss = one_of(rng, MarginLoss::hinge, MarginLoss::hinge, MarginLoss::hinge,
-                         MarginLoss::squared_hinge, MarginLoss::huberised_hinge,
-                         MarginLoss::logistic, MarginLoss::exponential);
+      const MarginLoss hinge = Hinge{};
+      task.loss =
+          one_of(rng, hinge, hinge, hinge, MarginLoss(SquaredHinge{}), MarginLoss(HuberisedHinge{}),
+                 MarginLoss(Logistic{}), MarginLoss(Exponential{}));
       task.bias = bias;
       return task;
     }
@@ -141,8 +143,8 @@ Drawn draw(std::uint64_t seed) {
   if (stop == 0) drawn.options.stop.iterations = 1 + rng.below(5);
   if (stop == 1) drawn.options.stop.kkt = drawn.options.stop.relative_gap = 1e-6;
   drawn.told += " stop " + std::to_string(stop);
-  for (const auto& [name, value] : options_of(drawn.options))
-    drawn.told += " " + name + "=" + value;
+  for (const Texts& texts : {texts_of(drawn.options.task), recorded(drawn.options)})
+    for (const auto& [name, value] : texts) drawn.told += " " + name + "=" + value;
   return drawn;
 }
 
@@ -192,24 +194,17 @@ void add_row(const Task& task, double y, Real weight, std::size_t row, Problem& 
   if (const auto* svc = std::get_if<Svc>(&task)) {
     const Real price = svc->cost * weight;
     v.label = y, v.price = price;
-    switch (svc->loss) {
-      case MarginLoss::hinge:
-        sided(price, 0);
-        break;
-      case MarginLoss::squared_hinge:
-        sided(truth::endless, 1 / (2 * price));
-        break;
-      case MarginLoss::huberised_hinge:
-        sided(price, svc->sigma / price);
-        break;
-      case MarginLoss::logistic:
-        v.kind = Variable::Kind::logistic;
-        (y > 0 ? v.high : v.low) = y * price;
-        break;
-      case MarginLoss::exponential:
-        v.kind = Variable::Kind::exponential;
-        (y > 0 ? v.high : v.low) = y * truth::endless;
-        break;
+    if (std::holds_alternative<Hinge>(svc->loss)) sided(price, 0);
+    if (std::holds_alternative<SquaredHinge>(svc->loss)) sided(truth::endless, 1 / (2 * price));
+    if (const auto* huberised = std::get_if<HuberisedHinge>(&svc->loss))
+      sided(price, huberised->sigma / price);
+    if (std::holds_alternative<Logistic>(svc->loss)) {
+      v.kind = Variable::Kind::logistic;
+      (y > 0 ? v.high : v.low) = y * price;
+    }
+    if (std::holds_alternative<Exponential>(svc->loss)) {
+      v.kind = Variable::Kind::exponential;
+      (y > 0 ? v.high : v.low) = y * truth::endless;
     }
   } else if (std::holds_alternative<NuSvc>(task)) {
     (y > 0 ? v.high : v.low) = y * weight;
@@ -226,35 +221,24 @@ void add_row(const Task& task, double y, Real weight, std::size_t row, Problem& 
     const Real price = svr.cost * weight;
     v.slope = y;
     v.low = -price, v.high = price;
-    switch (svr.loss) {
-      case ErrorLoss::epsilon_insensitive:
-        v.corner = svr.epsilon;
-        v.low *= svr.over, v.high *= svr.under;
-        break;
-      case ErrorLoss::squared_epsilon_insensitive:
-        v.corner = svr.epsilon;
-        v.below = 1 / (2 * price * svr.over), v.above = 1 / (2 * price * svr.under);
-        v.low = -truth::endless, v.high = truth::endless;
-        break;
-      case ErrorLoss::huber:
-        v.below = v.above = svr.sigma / price;
-        break;
-      case ErrorLoss::squared:
-        v.below = v.above = 1 / price;
-        v.low = -truth::endless, v.high = truth::endless;
-        break;
-      case ErrorLoss::pinball:
-        v.low *= 1 - static_cast<Real>(svr.tau), v.high *= svr.tau;
-        break;
+    if (const auto* tube = std::get_if<EpsilonInsensitive>(&svr.loss)) {
+      v.corner = tube->epsilon;
+      v.low *= tube->over, v.high *= tube->under;
     }
+    if (const auto* tube = std::get_if<SquaredEpsilonInsensitive>(&svr.loss)) {
+      v.corner = tube->epsilon;
+      v.below = 1 / (2 * price * tube->over), v.above = 1 / (2 * price * tube->under);
+      v.low = -truth::endless, v.high = truth::endless;
+    }
+    if (const auto* huber = std::get_if<Huber>(&svr.loss)) v.below = v.above = huber->sigma / price;
+    if (std::holds_alternative<Squared>(svr.loss)) {
+      v.below = v.above = 1 / price;
+      v.low = -truth::endless, v.high = truth::endless;
+    }
+    if (const auto* pinball = std::get_if<Pinball>(&svr.loss))
+      v.low *= 1 - static_cast<Real>(pinball->tau), v.high *= pinball->tau;
   }
   problem.variables.push_back(v);
-}
-
-Bias bias_of(const Task& task) {
-  if (const auto* svc = std::get_if<Svc>(&task)) return svc->bias;
-  if (const auto* svr = std::get_if<Svr>(&task)) return svr->bias;
-  return Bias::unpenalised;
 }
 
 Stated state(const Drawn& drawn) {

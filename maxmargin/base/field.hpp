@@ -58,6 +58,12 @@ constexpr Field<Owner, Value> field(std::string_view name, Value Owner::*member,
   return {name, member, help, range};
 }
 
+/// A field may be a component itself, one of a list: the loss of a task.
+template <class T>
+inline constexpr bool is_list = false;
+template <class... Components>
+inline constexpr bool is_list<std::variant<Components...>> = true;
+
 /// Calls `visit(field, value)` for each declared field of a component, in order.
 template <class Component, class Visit>
 void for_each_field(Component& component, Visit&& visit) {
@@ -65,12 +71,25 @@ void for_each_field(Component& component, Visit&& visit) {
              std::remove_cvref_t<Component>::fields);
 }
 
+/// The same, where a field that is a component is followed by the fields of that component. What
+/// `visit` makes of the one decides which those are.
+template <class Component, class Visit>
+void for_each_field_within(Component& component, Visit&& visit) {
+  for_each_field(component, [&](const auto& declared, auto& value) {
+    visit(declared, value);
+    if constexpr (is_list<std::remove_cvref_t<decltype(value)>>)
+      std::visit([&](auto& held) { for_each_field_within(held, visit); }, value);
+  });
+}
+
 /// Throws a usage Error for the first numeric field that is outside its declared range.
 template <class Component>
 void validate(const Component& component) {
   for_each_field(component, [&](const auto& declared, const auto& value) {
     using Value = std::remove_cvref_t<decltype(value)>;
-    if constexpr (std::is_arithmetic_v<Value> && !std::same_as<Value, bool>) {
+    if constexpr (is_list<Value>) {
+      std::visit([](const auto& held) { validate(held); }, value);
+    } else if constexpr (std::is_arithmetic_v<Value> && !std::same_as<Value, bool>) {
       if (!declared.range.contains(static_cast<double>(value)))
         throw Error(Fault::usage,
                     std::string(declared.name) + " = " + std::to_string(value) + " for " +

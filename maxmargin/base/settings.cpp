@@ -60,11 +60,12 @@ void FieldSettings::declare(std::string_view component, std::string_view field,
     list_.push_back(std::move(fresh));
     known = std::prev(list_.end());
   }
-  known->users.emplace_back(component);
+  const bool is_new = !known->used_by(component);
+  if (is_new) known->users.emplace_back(component);
   const std::string text = (known->is_flag && turns_off ? "do not " : "") + std::string(help);
   for (auto& [meant, of] : known->meaning)
     if (meant == text) {
-      of += ", " + std::string(component);
+      if (is_new) of += ", " + std::string(component);
       return;
     }
   known->meaning.emplace_back(text, component);
@@ -107,6 +108,16 @@ void FieldSettings::require_effect(std::string_view component) const {
                   each.option + " has no effect with " + noun_ + " " + std::string(component),
                   "leave it out, or use " + noun_ + " " + users);
     }
+}
+
+void FieldSettings::require_effect(std::string_view field, std::string_view choice,
+                                   const std::vector<std::string_view>& idle) const {
+  for (const Setting& each : list_)
+    if (each.given && std::find(idle.begin(), idle.end(), each.name) != idle.end())
+      throw Error(
+          Fault::usage,
+          each.option + " has no effect with " + std::string(field) + " " + std::string(choice),
+          "leave it out, or choose another " + prefix_ + std::string(field));
 }
 
 void FieldSettings::refuse_name(std::string_view name,

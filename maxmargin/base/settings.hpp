@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <optional>
 #include <string>
@@ -54,6 +55,19 @@ void parse_field(std::string_view option, std::string_view text, const Range&, E
   refuse_choice(option, text, known);
 }
 
+template <class... Components>
+void parse_field(std::string_view option, std::string_view text, const Range&,
+                 std::variant<Components...>& value) {
+  using List = std::variant<Components...>;
+  bool found = false;
+  for_each_nameable<List>([&](const auto& component) {
+    if (component.name != text) return;
+    value = component;
+    found = true;
+  });
+  if (!found) refuse_choice(option, text, names<List>());
+}
+
 /// A field that reads its own text: T::parse, and T::accepts says what it takes.
 template <class T>
 concept ReadsText = requires(std::string_view text, const T& value) {
@@ -80,6 +94,30 @@ std::string show_field(bool value);
 template <HasNames E>
 std::string show_field(E value) {
   return std::string(to_string(value));
+}
+template <class... Components>
+std::string show_field(const std::variant<Components...>& value) {
+  return std::string(name_of(value));
+}
+
+/// The text that parse_field() reads back.
+template <class Value>
+std::string field_text(const Value& value) {
+  if constexpr (std::is_same_v<Value, bool>)
+    return value ? "true" : "false";
+  else if constexpr (std::is_arithmetic_v<Value>)
+    return shortest(static_cast<double>(value));
+  else
+    return show_field(value);
+}
+
+/// Names and texts of the fields of a component, and of those within it.
+using Texts = std::vector<std::pair<std::string, std::string>>;
+template <class Component>
+void add_field_texts(const Component& component, Texts& list) {
+  for_each_field_within(component, [&](const auto& declared, const auto& value) {
+    list.emplace_back(declared.name, field_text(value));
+  });
 }
 
 /// A field that one or several components have, as text.
@@ -123,12 +161,31 @@ class FieldSettings {
 
   /// Throws a usage Error for a setting that was given and that this component does not have.
   void require_effect(std::string_view component) const;
+  /// The same for one that another choice of `field` has than the one that was made.
+  void require_effect(std::string_view field, std::string_view choice,
+                      const std::vector<std::string_view>& idle) const;
   [[noreturn]] void refuse_name(std::string_view name, const std::vector<std::string>& known) const;
 
  private:
   std::string noun_, prefix_;
   std::deque<Setting> list_;  // a deque: callers keep references to its elements
 };
+
+/// The help of a field, with what can be chosen where that is a list.
+template <class Value>
+std::string help_of(std::string_view help, const Value&) {
+  std::string text(help);
+  if constexpr (is_list<Value>) {
+    const std::vector<std::string> choices = names<Value>();
+    for (std::size_t k = 0; k < choices.size(); ++k)
+      text += (k == 0 ? ": " : k + 1 == choices.size() ? " or " : ", ") + choices[k];
+  } else if constexpr (requires { Named<Value>::summaries; }) {
+    for (std::size_t k = 0; k < Named<Value>::values.size(); ++k)
+      text += (k == 0 ? ": " : "; ") + std::string(Named<Value>::values[k].second) + ", " +
+              std::string(Named<Value>::summaries[k]);
+  }
+  return text;
+}
 
 template <class List>
 FieldSettings settings_of(std::string noun, std::string prefix = "") {
@@ -137,10 +194,34 @@ FieldSettings settings_of(std::string noun, std::string prefix = "") {
     for_each_field(component, [&](const auto& declared, const auto& value) {
       std::optional<bool> flag;
       if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>, bool>) flag = value;
-      settings.declare(component.name, declared.name, declared.help, show_field(value), flag);
+      settings.declare(component.name, declared.name, help_of(declared.help, value),
+                       show_field(value), flag);
+      if constexpr (is_list<std::remove_cvref_t<decltype(value)>>)
+        for_each_nameable<std::remove_cvref_t<decltype(value)>>([&](const auto& choice) {
+          for_each_field(choice, [&](const auto& inner, const auto& preset) {
+            settings.declare(component.name, inner.name, inner.help, show_field(preset), {});
+          });
+        });
     });
   });
   return settings;
+}
+
+/// The fields that the choices of a list have and the one that it holds does not.
+template <class List>
+std::vector<std::string_view> idle_fields(const List& chosen) {
+  std::vector<std::string_view> own, idle;
+  std::visit(
+      [&](const auto& held) {
+        for_each_field(held, [&](const auto& each, const auto&) { own.push_back(each.name); });
+      },
+      chosen);
+  for_each_nameable<List>([&](const auto& choice) {
+    for_each_field(choice, [&](const auto& each, const auto&) {
+      if (std::find(own.begin(), own.end(), each.name) == own.end()) idle.push_back(each.name);
+    });
+  });
+  return idle;
 }
 
 /// The named component with the values given. Throws a usage Error for an unknown name, a value
@@ -150,10 +231,12 @@ List made(const FieldSettings& settings, std::string_view name) {
   std::optional<List> result;
   for_each_nameable<List>([&](auto component) {
     if (component.name != name) return;
-    for_each_field(component, [&](const auto& declared, auto& value) {
+    for_each_field_within(component, [&](const auto& declared, auto& value) {
       for (const Setting& each : settings.list())
         if (each.name == declared.name && each.given)
           parse_field(each.option, *each.given, declared.range, value);
+      if constexpr (is_list<std::remove_cvref_t<decltype(value)>>)
+        settings.require_effect(declared.name, name_of(value), idle_fields(value));
     });
     result = component;
   });
@@ -169,7 +252,7 @@ std::vector<std::pair<std::string, std::string>> shown_fields(const List& chosen
   std::vector<std::pair<std::string, std::string>> shown;
   std::visit(
       [&](const auto& component) {
-        for_each_field(component, [&](const auto& declared, const auto& value) {
+        for_each_field_within(component, [&](const auto& declared, const auto& value) {
           shown.emplace_back(declared.name, show_field(value));
         });
       },

@@ -15,7 +15,6 @@ constexpr General generals[] = {
     {"task", "svc", "what is to be learned"},
     {"kernel", "rbf", "how rows are compared"},
     {"solver", "auto", "how the problem is solved"},
-    {"multiclass", "ovo", "several classes: ovo, one machine a pair; ovr, one a class"},
     {"class-weight", "", "LABEL=FACTOR of the cost of a class, or balanced; adds up"},
     {"parametric", "", "an unpenalised function of the features, as text; adds up"},
     {"parametric-column", "", "an unpenalised column, which the kernel does not see; adds up"},
@@ -98,23 +97,16 @@ Stop stop_of(const Given& given) {
   return stop;
 }
 
-void set_classes(Task& task, const Given& given, const inside::Dataset& data) {
-  const std::string multiclass = given.last("multiclass");
+void set_class_weights(Task& task, const Given& given, const inside::Dataset& data) {
   const std::vector<std::string> weights = given.every("class-weight");
-  if (multiclass.empty() && weights.empty()) return;
-  if (!multiclass.empty() && multiclass != "ovo" && multiclass != "ovr")
-    refuse_choice("multiclass", multiclass, {"ovo", "ovr"});
+  if (weights.empty()) return;
   if (outcome_of(task) != Outcome::classes)
-    throw Error(Fault::usage,
-                std::string(multiclass.empty() ? "class-weight" : "multiclass") +
-                    " has no effect with task " + std::string(name_of(task)),
+    throw Error(Fault::usage, "class-weight has no effect with task " + std::string(name_of(task)),
                 "leave it out, or use task svc");
   std::visit(
       [&](auto& chosen) {
-        if constexpr (requires { chosen.class_weights; }) {
-          if (multiclass == "ovr") chosen.multiclass = Multiclass::one_vs_rest;
-          if (!weights.empty()) chosen.class_weights = class_factors("class-weight", weights, data);
-        }
+        if constexpr (requires { chosen.class_weights; })
+          chosen.class_weights = class_factors("class-weight", weights, data);
       },
       task);
 }
@@ -192,8 +184,8 @@ Inside::Asked Inside::asked(const Options& options, const inside::Dataset& data)
   settings.take(options.given_);
   Asked asked;
   TrainOptions& train = asked.options;
-  train.task = made<Task>(settings.task, given.last("task", "svc"));
-  set_classes(train.task, given, data);
+  train.task = task_for(settings.task, given.last("task", "svc"));
+  set_class_weights(train.task, given, data);
   train.stop = stop_of(given);
   train.solver = given.last("solver", "auto");
   if (train.solver != "auto")

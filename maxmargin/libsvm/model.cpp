@@ -24,12 +24,6 @@ bool counts_from_zero(const Model& model) {
   });
 }
 
-std::string task_of(const Model& model) {
-  for (const auto& [name, value] : model.options)
-    if (name == "task") return value;
-  return {};
-}
-
 int whole_label(const std::string& name) {
   int label = 0;
   const auto [end, fault] = std::from_chars(name.data(), name.data() + name.size(), label);
@@ -209,7 +203,7 @@ std::string_view own_task(LibsvmType type) {
 }
 
 LibsvmType libsvm_type(const Model& model) {
-  const std::string task = task_of(model);
+  const std::string task = task_name(model);
   switch (model.outcome) {
     case Outcome::classes:
       return task == own_task(LibsvmType::nu_svc) ? LibsvmType::nu_svc : LibsvmType::c_svc;

@@ -29,7 +29,7 @@ Task task_of(const LibsvmParameters& parameters, std::span<const int> classes) {
     case LibsvmType::one_class:
       return OneClass{.nu = parameters.nu};
     case LibsvmType::epsilon_svr:
-      return Svr{.cost = parameters.C, .epsilon = parameters.p};
+      return Svr{.cost = parameters.C, .loss = EpsilonInsensitive{parameters.p}};
     case LibsvmType::nu_svr:
       return NuSvr{.cost = parameters.C, .nu = parameters.nu};
   }

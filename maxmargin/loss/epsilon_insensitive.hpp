@@ -16,8 +16,9 @@ struct EpsilonInsensitive {
   static constexpr std::string_view name = "epsilon-insensitive";
   static constexpr auto fields = std::tuple{
       field("epsilon", &EpsilonInsensitive::epsilon, "half width of the tube", non_negative),
-      field("over", &EpsilonInsensitive::over, "factor for too high predictions", positive),
-      field("under", &EpsilonInsensitive::under, "factor for too low predictions", positive)};
+      field("over", &EpsilonInsensitive::over, "factor of the cost of over-prediction", positive),
+      field("under", &EpsilonInsensitive::under, "factor of the cost of under-prediction",
+            positive)};
 
   std::array<Block, 2> blocks(double y, double cost) const {
     return {{{+1, epsilon - y, 0, under * cost, 0}, {-1, epsilon + y, 0, over * cost, 0}}};

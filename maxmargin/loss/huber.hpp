@@ -14,8 +14,8 @@ namespace maxmargin {
 struct Huber {
   double sigma = 1;
   static constexpr std::string_view name = "huber";
-  static constexpr auto fields =
-      std::tuple{field("sigma", &Huber::sigma, "errors up to this count squared", positive)};
+  static constexpr auto fields = std::tuple{
+      field("sigma", &Huber::sigma, "errors up to this count squared (huber)", positive)};
 
   std::array<Block, 1> blocks(double y, double cost) const {
     return {{{+1, -y, -cost, cost, sigma / cost}}};

@@ -14,8 +14,8 @@ namespace maxmargin {
 struct HuberisedHinge {
   double sigma = 0.5;
   static constexpr std::string_view name = "huberised-hinge";
-  static constexpr auto fields =
-      std::tuple{field("sigma", &HuberisedHinge::sigma, "width of the rounded corner", positive)};
+  static constexpr auto fields = std::tuple{
+      field("sigma", &HuberisedHinge::sigma, "width of the huberised hinge's corner", positive)};
 
   std::array<Block, 1> blocks(double y, double cost) const {
     return {{{y, -1, 0, cost, sigma / cost}}};

@@ -18,12 +18,27 @@
 
 namespace maxmargin {
 
-/// The list of losses. Each is `blocks(y, cost)`, from which everything else follows, and
-/// `value(y, f, cost)`, against which the blocks are tested. A loss with a `nu` says what the
-/// variables sum to: nu times all costs; or, if it has `by_side`, half of that for those of each
-/// sign.
-using Loss =
-    std::variant<Hinge, EpsilonInsensitive, Novelty, NuMargin, NuTube, SquaredHinge, HuberisedHinge,
-                 Logistic, Exponential, SquaredEpsilonInsensitive, Huber, Squared, Pinball>;
+// The list of losses. Each is `blocks(y, cost)`, from which everything else follows, and
+// `value(y, f, cost)`, against which the blocks are tested. A loss with a `nu` says what the
+// variables sum to: nu times all costs; or, if it has `by_side`, half of that for those of each
+// sign.
+
+/// The prices of an error in classification, y = +1 or -1.
+using MarginLoss = std::variant<Hinge, SquaredHinge, HuberisedHinge, Logistic, Exponential>;
+
+/// The prices of an error in regression.
+using ErrorLoss =
+    std::variant<EpsilonInsensitive, SquaredEpsilonInsensitive, Huber, Squared, Pinball>;
+
+/// Those that a task with nu has without being asked.
+using NuLoss = std::variant<Novelty, NuMargin, NuTube>;
+
+template <class... Lists>
+struct JoinedLists;
+template <class... A, class... B, class... C>
+struct JoinedLists<std::variant<A...>, std::variant<B...>, std::variant<C...>> {
+  using type = std::variant<A..., B..., C...>;
+};
+using Loss = JoinedLists<MarginLoss, ErrorLoss, NuLoss>::type;
 
 }  // namespace maxmargin

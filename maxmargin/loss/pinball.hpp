@@ -14,7 +14,7 @@ struct Pinball {
   double tau = 0.5;
   static constexpr std::string_view name = "pinball";
   static constexpr auto fields =
-      std::tuple{field("tau", &Pinball::tau, "the quantile", open_fraction)};
+      std::tuple{field("tau", &Pinball::tau, "the quantile to estimate (pinball)", open_fraction)};
 
   std::array<Block, 1> blocks(double y, double cost) const {
     return {{{+1, -y, -(1 - tau) * cost, tau * cost, 0}}};

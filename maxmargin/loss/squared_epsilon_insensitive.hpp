@@ -17,8 +17,9 @@ struct SquaredEpsilonInsensitive {
   static constexpr std::string_view name = "squared-epsilon-insensitive";
   static constexpr auto fields = std::tuple{
       field("epsilon", &SquaredEpsilonInsensitive::epsilon, "half width of the tube", non_negative),
-      field("over", &SquaredEpsilonInsensitive::over, "factor for too high predictions", positive),
-      field("under", &SquaredEpsilonInsensitive::under, "factor for too low predictions",
+      field("over", &SquaredEpsilonInsensitive::over, "factor of the cost of over-prediction",
+            positive),
+      field("under", &SquaredEpsilonInsensitive::under, "factor of the cost of under-prediction",
             positive)};
 
   std::array<Block, 2> blocks(double y, double cost) const {

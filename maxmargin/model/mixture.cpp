@@ -27,7 +27,7 @@ constexpr int mixed = -2;
 std::vector<int> classes_served(const Model& model, std::size_t vectors) {
   std::vector<int> served(vectors, undecided);
   if (model.machines.size() < 2 || model.outcome != Outcome::classes ||
-      model.multiclass != Multiclass::one_vs_one)
+      !compares_pairs(model.multiclass))
     return served;
   for (const Machine& machine : model.machines) {
     for (std::size_t k = 0; k < machine.support.size(); ++k) {

@@ -2,28 +2,17 @@
 
 namespace maxmargin {
 
-std::string_view to_string(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::classes:
-      return "classes";
-    case Outcome::number:
-      return "number";
-    case Outcome::novelty:
-      return "novelty";
-  }
-  return "unknown";
+Texts recorded_options(const Model& model) {
+  Texts all = model.task ? texts_of(*model.task) : Texts{};
+  all.insert(all.end(), model.options.begin(), model.options.end());
+  return all;
 }
 
-std::string_view to_string(Multiclass multiclass) {
-  switch (multiclass) {
-    case Multiclass::one_vs_one:
-      return "one-vs-one";
-    case Multiclass::one_vs_rest:
-      return "one-vs-rest";
-    case Multiclass::crammer_singer:
-      return "crammer-singer";
-  }
-  return "unknown";
+std::string task_name(const Model& model) {
+  if (model.task) return std::string(name_of(*model.task));
+  for (const auto& [name, value] : model.options)
+    if (name == "task") return value;
+  return {};
 }
 
 }  // namespace maxmargin

@@ -1,9 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "maxmargin/certify/certify.hpp"
@@ -12,24 +11,13 @@
 #include "maxmargin/kernel/kernels.hpp"
 #include "maxmargin/model/parametric.hpp"
 #include "maxmargin/model/probability.hpp"
+#include "maxmargin/task/text.hpp"
 
 namespace maxmargin {
 
-enum class Outcome { classes, number, novelty };  ///< what a model predicts
-/// Machines of pairs of classes vote; one for each class, the largest decides, each trained against
-/// the rest or all of them in one problem.
-enum class Multiclass { one_vs_one, one_vs_rest, crammer_singer };
-std::string_view to_string(Outcome outcome);
-std::string_view to_string(Multiclass multiclass);
-
 /// One decision function: f(x) = sum_k coefficient[k] K(support[k], x) + lambda[0] (the bias)
 /// + sum_r lambda[r + 1] phi_r(x) over the functions of its model.
-/// f > 0 speaks for `positive`, otherwise for `negative` (class numbers; one-vs-rest has no
-/// `negative`, regression and one-class have neither).
-struct Machine {
-  static constexpr int nobody = -1;
-  int positive = nobody;
-  int negative = nobody;
+struct Machine : Sides {
   std::vector<Index> support;  ///< increasing positions in Model::support
   std::vector<double> coefficient;
   std::vector<double> lambda;  ///< bias and coefficients of the functions; or empty
@@ -45,6 +33,8 @@ struct Machine {
 
 /// All that is needed to predict, and to check later how it came about.
 struct Model {
+  /// What was asked for; nothing in models that others have made, LIBSVM or online learners.
+  std::optional<Task> task;
   Outcome outcome = Outcome::classes;
   Multiclass multiclass = Multiclass::one_vs_one;
   Kernel kernel;
@@ -58,13 +48,16 @@ struct Model {
   std::vector<ParametricFunction> functions;  ///< unpenalised, besides the bias
   Scaling scaling;                            ///< empty factor: none
   Calibration calibration;                    ///< for probabilities; may be none
-  /// How it was trained: option names and values as on the command line, the task's own fields
-  /// ("task", "cost", "epsilon", "nu", "class-weight -1" ...) among them.
-  std::vector<std::pair<std::string, std::string>> options;
+  Texts options;  ///< how else it was trained: names and values as on the command line
   std::uint64_t seed = 0;
   std::uint64_t rows = 0;  ///< of the training data
   std::string data_hash;   ///< content_hash of it
   std::string program;     ///< "maxmargin 0.1.0"
 };
+
+/// Everything that is known of how it was trained, the task first.
+Texts recorded_options(const Model& model);
+/// "svc", as the task or else the options call it; may be empty.
+std::string task_name(const Model& model);
 
 }  // namespace maxmargin

@@ -206,42 +206,18 @@ Predictor::~Predictor() = default;
 
 namespace {
 
-/// Which of a row's decision values decide what is predicted by a margin that float kernel values
-/// may have blurred: those near zero, or, of one-vs-rest, those near the largest.
-class Doubts {
- public:
-  Doubts(const Model& model, const Mixture& mixture)
-      : mixture_(mixture),
-        any_(model.outcome != Outcome::number),
-        by_largest_(model.outcome == Outcome::classes &&
-                    model.multiclass != Multiclass::one_vs_one && model.machines.size() > 1) {}
-
-  bool in_doubt(std::span<const double> values, double reach) const {
-    if (!any_) return false;
-    for (std::size_t m = 0; m < values.size(); ++m)
-      if (about(values, m, reach)) return true;
-    return false;
-  }
-  bool about(std::span<const double> values, std::size_t m, double reach) const {
-    if (std::abs(values[m]) < mixture_.blur(m, reach)) return true;
-    if (!by_largest_) return false;
-    const auto best = std::ranges::max_element(values) - values.begin();
-    const auto top = static_cast<std::size_t>(best);
-    const auto near = [&](std::size_t other) {
-      return other != top &&
-             values[top] - values[other] < mixture_.blur(top, reach) + mixture_.blur(other, reach);
-    };
-    if (m != top) return near(m);
-    for (std::size_t other = 0; other < values.size(); ++other)
-      if (near(other)) return true;
-    return false;
-  }
-
- private:
-  const Mixture& mixture_;
-  bool any_;
-  bool by_largest_;
-};
+/// Which of a row's decision values float kernel values may have blurred too much: those of unknown
+/// sign, and those that decide what is predicted.
+std::vector<std::size_t> blurred_values(const Model& model, const Mixture& mixture,
+                                        std::span<const double> values, double reach) {
+  if (model.outcome == Outcome::number) return {};
+  std::vector<double> blur(values.size());
+  for (std::size_t m = 0; m < blur.size(); ++m) blur[m] = mixture.blur(m, reach);
+  std::vector<std::size_t> list = in_doubt(model, values, blur);
+  for (std::size_t m = 0; m < blur.size(); ++m)
+    if (std::abs(values[m]) < blur[m]) list.push_back(m);
+  return list;
+}
 
 }  // namespace
 
@@ -329,22 +305,24 @@ void Predictor::evaluate(const Rows& rows, std::span<const double> functions, st
   packed_->fast_sums(rows, which, values.data(), reach);
   add_to(which, values.data());
 
-  const Doubts doubts(model_, *packed_->mixture);
   std::vector<Index> again;
+  std::vector<std::vector<std::size_t>> blurred;
   const auto row_values = [&](Index row) {
     return values.subspan((row - begin) * machines, machines);
   };
-  for (const Index row : which)
-    if (doubts.in_doubt(row_values(row), reach[row - begin])) again.push_back(row);
+  for (const Index row : which) {
+    auto list = blurred_values(model_, *packed_->mixture, row_values(row), reach[row - begin]);
+    if (list.empty()) continue;
+    again.push_back(row);
+    blurred.push_back(std::move(list));
+  }
   if (again.empty()) return;
   std::vector<double> exact(again.size() * machines, 0.0);
   packed_->exact_sums(rows, again, exact.data());
   add_to(again, exact.data());
   for (std::size_t i = 0; i < again.size(); ++i) {
     const auto row = row_values(again[i]);
-    const std::vector<double> blurred(row.begin(), row.end());
-    for (std::size_t m = 0; m < machines; ++m)
-      if (doubts.about(blurred, m, reach[again[i] - begin])) row[m] = exact[i * machines + m];
+    for (const std::size_t m : blurred[i]) row[m] = exact[i * machines + m];
   }
 }
 
@@ -370,30 +348,6 @@ RowsToPredict Predictor::prepared(const Rows& rows, const Threads& threads,
 
 namespace {
 
-double by_votes(const Model& model, std::span<const double> values) {
-  std::vector<int> votes(model.classes.size(), 0);
-  std::vector<double> margin(model.classes.size(), 0.0);
-  for (std::size_t m = 0; m < values.size(); ++m) {
-    const Machine& machine = model.machines[m];
-    ++votes[static_cast<std::size_t>(values[m] > 0 ? machine.positive : machine.negative)];
-    margin[static_cast<std::size_t>(machine.positive)] += values[m];
-    margin[static_cast<std::size_t>(machine.negative)] -= values[m];
-  }
-  std::size_t best = 0;
-  for (std::size_t c = 1; c < votes.size(); ++c)
-    if (votes[c] > votes[best] || (votes[c] == votes[best] && margin[c] > margin[best])) best = c;
-  return static_cast<double>(best);
-}
-
-double by_largest(const Model& model, std::span<const double> values) {
-  std::size_t best = 0;
-  for (std::size_t m = 1; m < values.size(); ++m)
-    if (values[m] > values[best] ||
-        (values[m] == values[best] && model.machines[m].positive < model.machines[best].positive))
-      best = m;
-  return model.machines[best].positive;
-}
-
 double by_sign(const Machine& machine, double value) {
   if (value > 0) return machine.positive;
   if (machine.negative != Machine::nobody) return machine.negative;
@@ -406,8 +360,20 @@ double predicted(const Model& model, std::span<const double> decision_values) {
   if (model.outcome == Outcome::number) return decision_values[0];
   if (model.outcome == Outcome::novelty) return decision_values[0] >= 0 ? 1 : -1;
   if (model.machines.size() == 1) return by_sign(model.machines[0], decision_values[0]);
-  return model.multiclass == Multiclass::one_vs_one ? by_votes(model, decision_values)
-                                                    : by_largest(model, decision_values);
+  return with_scheme(model.multiclass, [&](auto scheme) {
+    return scheme.decide(model.classes.size(), model.machines, decision_values);
+  });
+}
+
+std::vector<std::size_t> in_doubt(const Model& model, std::span<const double> values,
+                                  std::span<const double> blur) {
+  if (model.outcome == Outcome::number) return {};
+  if (model.machines.size() > 1)
+    return with_scheme(model.multiclass, [&](auto scheme) {
+      return scheme.doubtful(model.classes.size(), model.machines, values, blur);
+    });
+  if (std::abs(values[0]) < blur[0]) return {0};
+  return {};
 }
 
 namespace {
@@ -462,9 +428,8 @@ std::vector<double> Predictor::probabilities(std::span<const double> decision_va
     result[static_cast<std::size_t>(first.positive)] = p;
     result[static_cast<std::size_t>(by_sign(first, -1))] = 1 - p;
   } else {
-    result = model_.multiclass == Multiclass::one_vs_one
-                 ? by_pairs(model_, decision_values)
-                 : against_the_rest(model_, decision_values);
+    result = compares_pairs(model_.multiclass) ? by_pairs(model_, decision_values)
+                                               : against_the_rest(model_, decision_values);
   }
   favour(static_cast<std::size_t>(predict(decision_values)), result);
   return result;

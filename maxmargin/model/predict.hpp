@@ -15,8 +15,13 @@ struct RowsToPredict {
 };
 
 /// What is predicted from the decision values of one row: the class number, the regression value,
-/// or +1 / -1 (novelty). One-vs-one counts votes and breaks ties by the sum of margins.
+/// or +1 / -1 (novelty).
 double predicted(const Model& model, std::span<const double> decision_values);
+
+/// The decision values that may decide what is predicted by their sign or order, if each of them is
+/// only known up to `blur`.
+std::vector<std::size_t> in_doubt(const Model& model, std::span<const double> values,
+                                  std::span<const double> blur);
 
 /// A model made ready for prediction: support vectors packed once, all machines evaluated on the
 /// same kernel tiles.

@@ -60,10 +60,10 @@ std::vector<AcceptedForm> formulations() {
   std::vector<AcceptedForm> list;
   for_each_component<Task>([&](auto task) {
     if constexpr (requires { task.loss; }) {
-      for (const auto& [loss, name] : Named<decltype(task.loss)>::values) {
+      for_each_component<decltype(task.loss)>([&](const auto& loss) {
         task.loss = loss;
-        add_biases(task, std::string(name), list);
-      }
+        add_biases(task, std::string(loss.name), list);
+      });
     } else {
       add_biases(task, {}, list);
     }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "maxmargin/solver/solvers.hpp"
-#include "maxmargin/train/task.hpp"
+#include "maxmargin/task/task.hpp"
 
 namespace maxmargin {
 

@@ -23,7 +23,7 @@ TEST(Acceptance, FormulationsAreThoseOfTheLists) {
   for_each_component<Task>([&](const auto& task) {
     std::size_t losses = 1, biases = 1;
     if constexpr (requires { task.loss; })
-      losses = Named<std::remove_cvref_t<decltype(task.loss)>>::values.size();
+      losses = std::variant_size_v<std::remove_cvref_t<decltype(task.loss)>>;
     if constexpr (requires { task.bias; }) biases = Named<Bias>::values.size();
     expected += losses * biases;
   });

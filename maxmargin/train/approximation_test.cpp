@@ -35,7 +35,7 @@ std::vector<Task> all_tasks() {
   std::vector<Task> result;
   for_each_component<Task>([&](const auto& task) { result.push_back(task); });
   Svc squared;
-  squared.loss = MarginLoss::squared_hinge;
+  squared.loss = SquaredHinge{};
   squared.bias = Bias::penalised;
   result.push_back(squared);
   return result;

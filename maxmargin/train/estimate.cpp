@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <set>
 
@@ -10,6 +9,7 @@
 #include "maxmargin/model/predict.hpp"
 #include "maxmargin/solver/solve_from.hpp"
 #include "maxmargin/train/folds/cross_validate.hpp"
+#include "maxmargin/train/recorded.hpp"
 #include "maxmargin/train/span.hpp"
 #include "maxmargin/train/start.hpp"
 
@@ -17,34 +17,6 @@ namespace maxmargin {
 namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-
-template <class Value>
-void read_field(const std::string& text, Value& value) {
-  if constexpr (std::is_same_v<Value, bool>)
-    value = text == "true";
-  else if constexpr (std::is_arithmetic_v<Value>)
-    value = static_cast<Value>(std::strtod(text.c_str(), nullptr));
-  else if (const auto named = value_named<Value>(text))
-    value = *named;
-}
-
-template <class Chosen>
-Chosen task_of(const Model& model) {
-  Chosen task;
-  for (const auto& option : model.options) {
-    const std::string& name = option.first;
-    const std::string& text = option.second;
-    for_each_field(task, [&](const auto& declared, auto& value) {
-      if (declared.name == name) read_field(text, value);
-    });
-    if constexpr (requires { task.class_weights; })
-      if (constexpr std::string_view prefix = "class-weight "; name.starts_with(prefix))
-        task.class_weights.emplace_back(name.substr(prefix.size()),
-                                        std::strtod(text.c_str(), nullptr));
-  }
-  if constexpr (requires { task.multiclass; }) task.multiclass = model.multiclass;
-  return task;
-}
 
 /// The one machine of a problem with all its rows, solved.
 struct Whole {
@@ -376,27 +348,6 @@ Whole solved(const Prepared& prepared, std::size_t number, const TrainOptions& o
 }
 
 }  // namespace
-
-TrainOptions options_of_model(const Model& model) {
-  TrainOptions options;
-  const auto named =
-      std::ranges::find(model.options, "task", &std::pair<std::string, std::string>::first);
-  const std::string task = named == model.options.end() ? "" : named->second;
-  bool found = false;
-  for_each_component<Task>([&]<class Chosen>(const Chosen&) {
-    if (Chosen::name != task) return;
-    options.task = task_of<Chosen>(model);
-    found = true;
-  });
-  if (!found)
-    throw Error(Fault::data, "the model does not say which task it was trained for",
-                "give a model that 'maxmargin train' wrote");
-  options.kernel = model.kernel;
-  options.functions = model.functions;
-  options.seed = model.seed;
-  if (!model.scaling.factor.empty()) options.scaling = model.scaling.kind;
-  return options;
-}
 
 Estimates estimate(const Model& model, Dataset data, const EstimateOptions& asked,
                    const Threads& threads, const Observer& observer) {

@@ -61,7 +61,4 @@ struct EstimateOptions {
 Estimates estimate(const Model& model, Dataset data, const EstimateOptions& options,
                    const Threads& threads, const Observer& observer = {});
 
-/// The options that a model remembers: task, kernel, scaling and functions.
-TrainOptions options_of_model(const Model& model);
-
 }  // namespace maxmargin

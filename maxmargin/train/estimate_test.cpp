@@ -53,9 +53,10 @@ TEST(Estimate, BoundsHoldOnAHundredProblems) {
 TEST(Estimate, OfATubeBoundsItsAbsoluteError) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const Dataset data = made::regression(25, 2, Storage::dense_doubles, 200 + seed);
-    const Estimates found = estimated(
-        data,
-        tight(Svr{.cost = std::pow(10, static_cast<double>(seed % 3)), .epsilon = 0.1}, Rbf{1.0}));
+    const Estimates found =
+        estimated(data, tight(Svr{.cost = std::pow(10, static_cast<double>(seed % 3)),
+                                  .loss = EpsilonInsensitive{0.1}},
+                              Rbf{1.0}));
     if (found.radius_margin) {
       EXPECT_LE(found.truth->absolute_error, *found.radius_margin + 1e-9) << seed;
     }
@@ -70,8 +71,7 @@ TEST(Estimate, BySpanIsNearTheTruthAndExactWhereNothingIsBounded) {
   EXPECT_NEAR(*found.span, found.truth->error, 0.1 * found.truth->error + 1.5 / 150);
   // Least squares keep every variable free: leave-one-out of kernel ridge regression.
   const Dataset numbers = made::regression(40, 2, Storage::dense_doubles, 12);
-  const Estimates ridge =
-      estimated(numbers, tight(Svr{.cost = 2, .loss = ErrorLoss::squared}, Rbf{1.0}));
+  const Estimates ridge = estimated(numbers, tight(Svr{.cost = 2, .loss = Squared{}}, Rbf{1.0}));
   ASSERT_TRUE(ridge.span);
   EXPECT_NEAR(*ridge.span, ridge.truth->error, 1e-5 * ridge.truth->error);
   EXPECT_NEAR(*ridge.span_absolute, ridge.truth->absolute_error, 1e-5);

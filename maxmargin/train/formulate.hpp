@@ -5,11 +5,13 @@
 #include <span>
 #include <vector>
 
+#include "maxmargin/data/dataset.hpp"
+#include "maxmargin/kernel/kernels.hpp"
 #include "maxmargin/loss/losses.hpp"
 #include "maxmargin/problem/dual_qp.hpp"
 #include "maxmargin/problem/matrix/approximate.hpp"
+#include "maxmargin/task/task.hpp"
 #include "maxmargin/train/functions.hpp"
-#include "maxmargin/train/task.hpp"
 
 namespace maxmargin {
 

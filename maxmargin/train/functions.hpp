@@ -6,7 +6,7 @@
 
 #include "maxmargin/loss/losses.hpp"
 #include "maxmargin/problem/dual_qp.hpp"
-#include "maxmargin/train/task.hpp"
+#include "maxmargin/task/task.hpp"
 
 namespace maxmargin {
 

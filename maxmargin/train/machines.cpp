@@ -184,7 +184,7 @@ void for_each_machine(const Examples& data, const Subproblems& problems,
 std::vector<TrainedMachine> train_machines(const Examples& data, const Subproblems& problems,
                                            const TrainOptions& options, const Threads& threads,
                                            const Observer& observer) {
-  if (problems.multiclass == Multiclass::crammer_singer)
+  if (is_one_problem(problems.multiclass))
     return train_together(data, problems, options, threads, observer);
   for (const Subproblem& problem : problems.list)
     check_functions(data.functions, problem.examples, problem.loss, problem.bias);
@@ -235,8 +235,7 @@ void assemble(const Examples& data, const Subproblems& problems,
     }
   for (std::size_t k = 0; k < parts.size(); ++k) {
     Machine machine;
-    machine.positive = problems.list[k].positive;
-    machine.negative = problems.list[k].negative;
+    static_cast<Sides&>(machine) = problems.list[k];
     for (const auto& [row, coefficient] : parts[k].coefficients) {
       machine.support.push_back(position[row]);
       machine.coefficient.push_back(coefficient);

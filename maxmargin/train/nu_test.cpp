@@ -160,7 +160,7 @@ TEST(Nu, IsTheMachineOfThePriceOrTubeThatItFinds) {
       train(made::copy_of(numbers),
             {.task = NuSvr{.cost = 3, .nu = 0.3}, .kernel = Rbf{2}, .stop = tight}, Threads(1))
           .model;
-  expect_same(numbers, tube, Svr{.cost = 3, .epsilon = tube.machines[0].width});
+  expect_same(numbers, tube, Svr{.cost = 3, .loss = EpsilonInsensitive{tube.machines[0].width}});
 }
 
 }  // namespace

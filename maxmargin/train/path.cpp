@@ -76,10 +76,9 @@ void require_parameter(const PathOptions& options) {
   if (train.l1)
     throw Error(Fault::usage, "the regulariser l1 has no start to make a path of",
                 "leave --regulariser out");
-  if (const auto* svc = std::get_if<Svc>(&train.task))
-    if (svc->multiclass == Multiclass::crammer_singer)
-      throw Error(Fault::usage, "crammer-singer has no start to make a path of",
-                  "use --multiclass ovo or ovr");
+  if (is_one_problem(train.task))
+    throw Error(Fault::usage, "all classes in one problem have no start to make a path of",
+                "choose another --multiclass");
 }
 
 /// What is known of one machine at the point before.

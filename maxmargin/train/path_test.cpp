@@ -64,7 +64,7 @@ TEST(Path, OverCostsIsThatOfColdMachines) {
   const Dataset data = made::classification(130, 3, Storage::dense_doubles, 1);
   expect_as_cold(data, options_for(Svc{}, {1000, 100, 10, 1, 0.01}, 4));
   expect_as_cold(data, options_for(Svc{}, {0.01, 1, 10, 1000}));
-  expect_as_cold(data, options_for(Svc{.loss = MarginLoss::squared_hinge}, {10, 1, 0.1}));
+  expect_as_cold(data, options_for(Svc{.loss = SquaredHinge{}}, {10, 1, 0.1}));
   expect_as_cold(data, options_for(Svc{.bias = Bias::penalised}, {10, 1, 0.1}, 3));
   const Dataset numbers = made::regression(90, 3, Storage::sparse, 2);
   expect_as_cold(numbers, options_for(Svr{}, {100, 1, 0.1}, 3));

@@ -30,9 +30,6 @@ Trained train(const Prepared& prepared, const Subproblems& problems, const Train
 /// The gaps between features that can be closed: nobody but the kernel sees their numbers.
 Renumbering gaps_of(const Dataset& data, const TrainOptions& options);
 
-/// What a model remembers of how it was trained.
-std::vector<std::pair<std::string, std::string>> options_of(const TrainOptions& options);
-
 /// What a model says of the task and the options, before anything is known of the data.
 Model model_asked_for(const Subproblems& problems, const TrainOptions& options);
 

@@ -45,35 +45,6 @@ std::vector<double> factors_of_classes(
   return factors;
 }
 
-/// The price of a row of weight 1, and the loss, of each task that has classes.
-double price_of(const Svc& task) { return task.hard_margin ? infinity : task.cost; }
-double price_of(const NuSvc&) { return 1; }
-Loss loss_of(const Svc& task) {
-  if (task.hard_margin && task.loss != MarginLoss::hinge)
-    throw Error(Fault::usage, "a hard margin has no loss", "leave --loss or --hard-margin out");
-  switch (task.loss) {
-    case MarginLoss::hinge:
-      return Hinge{};
-    case MarginLoss::squared_hinge:
-      return SquaredHinge{};
-    case MarginLoss::huberised_hinge:
-      return HuberisedHinge{task.sigma};
-    case MarginLoss::logistic:
-      return Logistic{};
-    case MarginLoss::exponential:
-      return Exponential{};
-  }
-  return Hinge{};
-}
-
-Loss loss_of(const NuSvc& task) { return NuMargin{task.nu}; }
-
-template <class Chosen>
-Bias bias_of(const Chosen& task) {
-  if constexpr (requires { task.bias; }) return task.bias;
-  return Bias::unpenalised;
-}
-
 template <class Classification>
 Subproblems classification(const Dataset& data, const Classification& task) {
   const Classes classes = classes_of(data);
@@ -85,7 +56,7 @@ Subproblems classification(const Dataset& data, const Classification& task) {
     if (weight == 0) continue;
     const Index k = classes.of_row[i];
     present += members[k].empty();
-    members[k].push_back({static_cast<Index>(i), 0, price_of(task) * factors[k] * weight});
+    members[k].push_back({static_cast<Index>(i), 0, task.price() * factors[k] * weight});
   }
   if (present < 2)
     throw Error(Fault::data,
@@ -96,18 +67,23 @@ Subproblems classification(const Dataset& data, const Classification& task) {
   result.multiclass = task.multiclass;
   result.classes = classes.names;
   result.numeric_classes = data.words.empty();
-  const auto add = [&](int positive, int negative, auto&& is_member) {
+  const Loss loss = loss_of(task);
+  const Bias bias = bias_of(task);
+  const auto add = [&](const Sides& sides) {
     Subproblem problem;
-    problem.positive = positive;
-    problem.negative = negative;
-    problem.loss = loss_of(task);
-    problem.bias = bias_of(task);
+    static_cast<Sides&>(problem) = sides;
+    problem.loss = loss;
+    problem.bias = bias;
+    const auto target_of = [&](std::size_t k) {
+      if (static_cast<int>(k) == sides.positive) return 1.0;
+      return sides.negative == Sides::nobody || static_cast<int>(k) == sides.negative ? -1.0 : 0.0;
+    };
     std::size_t taken = 0, second = 0, size = 0;  // classes, and where the last of them begins
     for (std::size_t k = 0; k < members.size(); ++k)
-      if (is_member(static_cast<int>(k)) != 0) size += members[k].size();
+      if (target_of(k) != 0) size += members[k].size();
     problem.examples.reserve(size);
     for (std::size_t k = 0; k < members.size(); ++k) {
-      const double target = is_member(static_cast<int>(k));
+      const double target = target_of(k);
       if (target == 0) continue;
       ++taken;
       second = problem.examples.size();
@@ -125,37 +101,13 @@ Subproblems classification(const Dataset& data, const Classification& task) {
       std::sort(first, last, earlier);
     result.list.push_back(std::move(problem));
   };
-  const int count = static_cast<int>(members.size());
-  const auto empty = [&](int k) { return members[static_cast<std::size_t>(k)].empty(); };
-  if (task.multiclass == Multiclass::crammer_singer ||
-      (task.multiclass == Multiclass::one_vs_rest && count > 2)) {
-    for (int k = 0; k < count; ++k)
-      if (!empty(k)) add(k, Machine::nobody, [k](int each) { return each == k ? 1.0 : -1.0; });
-  } else {
-    for (int low = 0; low < count; ++low)
-      for (int high = low + 1; high < count; ++high)
-        if (!empty(low) && !empty(high))
-          add(high, low, [=](int each) { return each == high ? 1.0 : each == low ? -1.0 : 0.0; });
-  }
+  std::vector<bool> is_present;
+  for (const auto& each : members) is_present.push_back(!each.empty());
+  with_scheme(task.multiclass, [&](auto scheme) {
+    for (const Sides& sides : scheme.machines(is_present)) add(sides);
+  });
   return result;
 }
-
-Loss loss_of(const Svr& task) {
-  switch (task.loss) {
-    case ErrorLoss::epsilon_insensitive:
-      return EpsilonInsensitive{task.epsilon, task.over, task.under};
-    case ErrorLoss::squared_epsilon_insensitive:
-      return SquaredEpsilonInsensitive{task.epsilon, task.over, task.under};
-    case ErrorLoss::huber:
-      return Huber{task.sigma};
-    case ErrorLoss::squared:
-      return Squared{};
-    case ErrorLoss::pinball:
-      return Pinball{task.tau};
-  }
-  return EpsilonInsensitive{};
-}
-Loss loss_of(const NuSvr& task) { return NuTube{task.nu}; }
 
 template <class Regression>
 Subproblems regression(const Dataset& data, const Regression& task) {
@@ -167,7 +119,7 @@ Subproblems regression(const Dataset& data, const Regression& task) {
   problem.bias = bias_of(task);
   for (std::size_t i = 0; i < data.rows(); ++i)
     if (const double weight = weight_of(data, i); weight > 0)
-      problem.examples.push_back({static_cast<Index>(i), data.y[i], task.cost * weight});
+      problem.examples.push_back({static_cast<Index>(i), data.y[i], task.price() * weight});
   Subproblems result;
   result.outcome = Outcome::number;
   result.list.push_back(std::move(problem));
@@ -176,10 +128,10 @@ Subproblems regression(const Dataset& data, const Regression& task) {
 
 Subproblems novelty(const Dataset& data, const OneClass& task) {
   Subproblem problem;
-  problem.loss = Novelty{task.nu};
+  problem.loss = loss_of(task);
   for (std::size_t i = 0; i < data.rows(); ++i)
     if (const double weight = weight_of(data, i); weight > 0)
-      problem.examples.push_back({static_cast<Index>(i), 1, weight});
+      problem.examples.push_back({static_cast<Index>(i), 1, task.price() * weight});
   Subproblems result;
   result.outcome = Outcome::novelty;
   result.list.push_back(std::move(problem));
@@ -199,11 +151,11 @@ std::string amount(double weight, std::size_t rows) {
                                              : counted + " (weight " + shortest(weight) + ")";
 }
 
-struct Sides {
+struct SideWeights {
   double weight[2] = {0, 0};
   std::size_t rows[2] = {0, 0};
 
-  explicit Sides(const Subproblem& problem) {
+  explicit SideWeights(const Subproblem& problem) {
     for (const Example& example : problem.examples) {
       weight[example.target > 0] += example.cost;
       ++rows[example.target > 0];
@@ -219,17 +171,16 @@ void require_feasible(const Subproblems& problems) {
   double largest = 1;
   for (const Subproblem& problem : problems.list) {
     if (!nu_of_sides(problem.loss)) continue;
-    const double feasible = Sides(problem).largest_nu();
+    const double feasible = SideWeights(problem).largest_nu();
     if (feasible >= largest) continue;
     largest = feasible;
     tightest = &problem;
   }
   if (tightest == nullptr || *nu_of_sides(tightest->loss) <= largest * (1 + rounding)) return;
-  const Sides sides(*tightest);
+  const SideWeights sides(*tightest);
   const auto name = [&](int number) {
-    return number == Machine::nobody
-               ? std::string("the rest")
-               : "'" + problems.classes[static_cast<std::size_t>(number)] + "'";
+    return number == Sides::nobody ? std::string("the rest")
+                                   : "'" + problems.classes[static_cast<std::size_t>(number)] + "'";
   };
   // Down to six digits, so that what is advised is feasible.
   const double advised = std::floor(largest * 1e6) / 1e6;
@@ -237,8 +188,7 @@ void require_feasible(const Subproblems& problems) {
               "nu = " + shortest(*nu_of_sides(tightest->loss)) + " is infeasible for " +
                   amount(sides.weight[1], sides.rows[1]) + " of class " + name(tightest->positive) +
                   " and " + amount(sides.weight[0], sides.rows[0]) + " of " +
-                  (tightest->negative == Machine::nobody ? "" : "class ") +
-                  name(tightest->negative),
+                  (tightest->negative == Sides::nobody ? "" : "class ") + name(tightest->negative),
               "the largest feasible nu is " + shortest(advised > 0 ? advised : largest));
 }
 
@@ -266,8 +216,7 @@ Subproblems without(const Subproblems& problems, const std::vector<bool>& left_o
   result.numeric_classes = problems.numeric_classes;
   for (const Subproblem& problem : problems.list) {
     Subproblem& rest = result.list.emplace_back();
-    rest.positive = problem.positive;
-    rest.negative = problem.negative;
+    static_cast<Sides&>(rest) = problem;
     rest.loss = problem.loss;
     rest.bias = problem.bias;
     bool has_positive = false, has_negative = false;

@@ -9,9 +9,7 @@
 namespace maxmargin {
 
 /// One machine to be trained: its examples and their loss.
-struct Subproblem {
-  int positive = Machine::nobody;
-  int negative = Machine::nobody;
+struct Subproblem : Sides {
   std::vector<Example> examples;
   Loss loss;
   Bias bias = Bias::unpenalised;

@@ -72,6 +72,17 @@ Kernel kernel_for(const FieldSettings& settings, std::string_view name, const Ro
   return made<Kernel>(fields, name);
 }
 
+Task task_for(const FieldSettings& settings, std::string_view name) {
+  Task task = made<Task>(settings, name);
+  if (is_one_problem(task) && !settings.given("bias"))
+    std::visit(
+        [](auto& chosen) {
+          if constexpr (requires { chosen.bias; }) chosen.bias = Bias::none;
+        },
+        task);
+  return task;
+}
+
 std::pair<std::string, double> class_factor(std::string_view option, const std::string& text) {
   const std::size_t equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0)

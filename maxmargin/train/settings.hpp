@@ -10,6 +10,7 @@
 #include "maxmargin/data/dataset.hpp"
 #include "maxmargin/data/scaling.hpp"
 #include "maxmargin/kernel/kernels.hpp"
+#include "maxmargin/task/task.hpp"
 
 // What settings mean that cannot be known without the data.
 
@@ -24,6 +25,10 @@ Kernel kernel_for(const FieldSettings& settings, std::string_view name, const Ro
                   std::optional<ScalingKind> scaling);
 /// The same without having seen the data, to find what is wrong with the settings.
 Kernel kernel_without_data(const FieldSettings& settings, std::string_view name);
+
+/// The named task with the values given. A scheme that has all classes in one problem has no free
+/// bias: none, unless another one is given.
+Task task_for(const FieldSettings& settings, std::string_view name);
 
 /// A factor of the cost of a class as people write it: "LABEL=FACTOR". Throws a usage Error.
 std::pair<std::string, double> class_factor(std::string_view option, const std::string& text);

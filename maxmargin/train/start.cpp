@@ -21,27 +21,6 @@ const std::string* option_of(const Model& model, std::string_view name) {
   return nullptr;
 }
 
-/// What a price of a row is multiplied by; nothing where it is infinite, unknown or none.
-std::optional<double> cost_of(const Model& model) {
-  const std::string* hard = option_of(model, "hard-margin");
-  const std::string* cost = option_of(model, "cost");
-  if (cost == nullptr || (hard != nullptr && *hard == "true")) return std::nullopt;
-  char* end = nullptr;
-  const double value = std::strtod(cost->c_str(), &end);
-  return value > 0 && std::isfinite(value) ? std::optional(value) : std::nullopt;
-}
-
-std::optional<double> cost_of(const Task& task) {
-  return std::visit(
-      [](const auto& chosen) -> std::optional<double> {
-        if constexpr (requires { chosen.hard_margin; })
-          if (chosen.hard_margin) return std::nullopt;
-        if constexpr (requires { chosen.cost; }) return chosen.cost;
-        return std::nullopt;
-      },
-      task);
-}
-
 bool takes_start(const Solver& solver) {
   return std::visit(
       [](const auto& chosen) {
@@ -83,14 +62,15 @@ void require_start_fits(const Model& model, const Subproblems& problems,
       option_of(model, "regulariser") != nullptr)
     refuse("it kept basis functions or weights, and no dual variables",
            "start from a model trained in memory, without --approximate and --regulariser");
-  if (model.multiclass == Multiclass::crammer_singer)
-    refuse("it has all classes in one problem, crammer-singer", "use --multiclass ovo or ovr");
+  if (is_one_problem(model.multiclass))
+    refuse("it has all classes in one problem, " + std::string(full_name(model.multiclass)),
+           "choose another --multiclass");
   if (options.approximate && options.true_gap > 0)
     refuse("a rank that is raised step by step has steps of its own to start from",
            "leave --true-gap out, or --start");
-  const std::string* task = option_of(model, "task");
-  if (model.outcome != problems.outcome || (task != nullptr && *task != name_of(options.task)))
-    refuse("its task is " + (task != nullptr ? *task : std::string(to_string(model.outcome))) +
+  const std::string task = task_name(model);
+  if (model.outcome != problems.outcome || (!task.empty() && task != name_of(options.task)))
+    refuse("its task is " + (!task.empty() ? task : std::string(to_string(model.outcome))) +
                ", not " + std::string(name_of(options.task)),
            "start from a model of the same task");
   if (model.classes != problems.classes)
@@ -98,7 +78,7 @@ void require_start_fits(const Model& model, const Subproblems& problems,
                listed(problems.classes),
            "start from a model of the same classes");
   if (model.machines.size() > 1 && model.multiclass != problems.multiclass)
-    refuse("it has machines of the scheme " + std::string(to_string(model.multiclass)),
+    refuse("it has machines of the scheme " + std::string(full_name(model.multiclass)),
            "choose the same --multiclass");
   if (name_of(model.kernel) != name_of(options.kernel))
     refuse("its kernel is " + std::string(name_of(model.kernel)) + ", not " +
@@ -119,7 +99,8 @@ void take_start(const Model& model, const TrainOptions& options, Prepared& prepa
   if (std::none_of(row.begin(), row.end(), is_found))
     refuse("none of its " + std::to_string(row.size()) + " support vectors is a row of the data",
            "start from a model of much the same data, read and scaled in the same way");
-  const auto before = cost_of(model), now = cost_of(options.task);
+  const auto before = model.task ? cost_of(*model.task) : std::nullopt;
+  const auto now = cost_of(options.task);
   const double factor = before && now ? *now / *before : 1;
   for (Subproblem& problem : prepared.problems.list)
     for (const Machine& machine : model.machines) {

@@ -51,8 +51,8 @@ TEST(Start, ForAnotherCostLeadsToTheSameOptimum) {
        std::vector<std::pair<double, double>>{{100, 1}, {1, 100}, {10, 5}})
     expect_same(data, tight(Svc{.cost = before}), data, tight(Svc{.cost = after}));
   const Dataset numbers = made::regression(100, 3, Storage::dense_floats, 3);
-  expect_same(numbers, tight(Svr{.cost = 10, .epsilon = 0.05}), numbers,
-              tight(Svr{.cost = 0.5, .epsilon = 0.05}));
+  expect_same(numbers, tight(Svr{.cost = 10, .loss = EpsilonInsensitive{0.05}}), numbers,
+              tight(Svr{.cost = 0.5, .loss = EpsilonInsensitive{0.05}}));
   expect_same(numbers, tight(NuSvr{.cost = 10, .nu = 0.4}), numbers,
               tight(NuSvr{.cost = 1, .nu = 0.4}));
 }
@@ -62,7 +62,7 @@ TEST(Start, OfEveryTaskForAnotherWidthOrNu) {
   expect_same(data, tight(Svc{}, Rbf{2}), data, tight(Svc{}, Rbf{0.5}));
   expect_same(data, tight(NuSvc{.nu = 0.3}), data, tight(NuSvc{.nu = 0.4}));
   expect_same(data, tight(OneClass{.nu = 0.2}), data, tight(OneClass{.nu = 0.5}, Rbf{1}));
-  for (const MarginLoss loss : {MarginLoss::squared_hinge, MarginLoss::logistic})
+  for (const MarginLoss& loss : {MarginLoss(SquaredHinge{}), MarginLoss(Logistic{})})
     expect_same(data, tight(Svc{.cost = 5, .loss = loss}), data,
                 tight(Svc{.cost = 1, .loss = loss}));
   expect_same(data, tight(Svc{.cost = 5, .bias = Bias::penalised}), data,
@@ -135,7 +135,7 @@ TEST(Start, ThatDoesNotFitIsRefusedWithTheReason) {
   TrainOptions scaled{.kernel = Rbf{2}};
   scaled.scaling = ScalingKind::range;
   refused(model, data, scaled, "not scaled");
-  TrainOptions lagrangian{.task = Svc{.loss = MarginLoss::squared_hinge, .bias = Bias::penalised},
+  TrainOptions lagrangian{.task = Svc{.loss = SquaredHinge{}, .bias = Bias::penalised},
                           .kernel = Rbf{2}};
   lagrangian.solver = "lagrangian";
   refused(model, data, lagrangian, "always starts from 0");

@@ -22,7 +22,8 @@ void require_possible(const Examples& data, const Subproblems& problems,
   if (data.functions.count() > 0)
     refuse("it knows no functions beside the kernel part", "leave --parametric out");
   if (options.approximate)
-    refuse("it takes the kernel as it is", "leave --approximate out, or use --multiclass ovr");
+    refuse("it takes the kernel as it is",
+           "leave --approximate out, or choose another --multiclass");
   if (options.solver != "auto" || options.settings)
     refuse("it has a solver of its own", "leave --solver out");
   if (options.start) refuse("it starts from no model", "leave --start out");

@@ -99,7 +99,7 @@ TEST(Together, RefusesWhatItHasNoRoomFor) {
   refuses(options);
   refuses({.task = together(1, Bias::unpenalised), .kernel = Rbf{1.0}});
   Svc squared = together(1);
-  squared.loss = MarginLoss::squared_hinge;
+  squared.loss = SquaredHinge{};
   refuses({.task = squared, .kernel = Rbf{1.0}});
   Svc hard = together(1);
   hard.hard_margin = true;
@@ -129,7 +129,7 @@ TEST(LinearProgramMachine, IsTrainedVerifiedAndSparse) {
   expect_good(data, Svc{.cost = 3, .bias = Bias::none});
   expect_good(three, Svc{.cost = 2});
   expect_good(numbers, Svr{});
-  expect_good(numbers, Svr{.loss = ErrorLoss::pinball, .tau = 0.7});
+  expect_good(numbers, Svr{.loss = Pinball{0.7}});
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "maxmargin/train/approximation.hpp"
 #include "maxmargin/train/folds/calibrate.hpp"
 #include "maxmargin/train/machines.hpp"
+#include "maxmargin/train/recorded.hpp"
 #include "maxmargin/train/start.hpp"
 
 namespace maxmargin {
@@ -29,51 +30,6 @@ void add_to(Certificate& sum, const Certificate& part) {
   sum.rounding = std::max(sum.rounding, part.rounding);
   sum.mercer = sum.mercer && part.mercer;
   sum.sampled = sum.sampled || part.sampled;
-}
-
-std::vector<std::pair<std::string, std::string>> options_of(const TrainOptions& options) {
-  std::vector<std::pair<std::string, std::string>> list;
-  const auto add_fields = [&](const auto& component) {
-    for_each_field(component, [&](const auto& declared, const auto& value) {
-      using Value = std::remove_cvref_t<decltype(value)>;
-      std::string text;
-      if constexpr (std::is_same_v<Value, bool>)
-        text = value ? "true" : "false";
-      else if constexpr (std::is_arithmetic_v<Value>)
-        text = shortest(static_cast<double>(value));
-      else
-        text = to_string(value);
-      list.emplace_back(declared.name, text);
-    });
-  };
-  list.emplace_back("task", name_of(options.task));
-  std::visit(add_fields, options.task);
-  std::visit(
-      [&](const auto& task) {
-        if constexpr (requires { task.multiclass; }) {
-          list.emplace_back("multiclass", task.multiclass == Multiclass::one_vs_one ? "ovo"
-                                          : task.multiclass == Multiclass::one_vs_rest
-                                              ? "ovr"
-                                              : "crammer-singer");
-          for (const auto& [label, factor] : task.class_weights)
-            list.emplace_back("class-weight " + label, shortest(factor));
-        }
-      },
-      options.task);
-  list.emplace_back("kernel", name_of(options.kernel));
-  std::visit(add_fields, options.kernel);
-  if (options.l1) list.emplace_back("regulariser", "l1");
-  if (options.approximate) {
-    list.emplace_back("approximate", to_string(options.approximate->selection));
-    if (options.approximate->rank > 0)
-      list.emplace_back("rank", std::to_string(options.approximate->rank));
-    if (options.approximate->residual > 0)
-      list.emplace_back("residual", shortest(options.approximate->residual));
-    if (options.true_gap > 0) list.emplace_back("true-gap", shortest(options.true_gap));
-  }
-  list.emplace_back("tolerance", shortest(options.stop.kkt));
-  list.emplace_back("gap", shortest(options.stop.relative_gap));
-  return list;
 }
 
 namespace {
@@ -219,13 +175,14 @@ Prepared prepare(Dataset data, const TrainOptions& options, const Threads& threa
 
 Model model_asked_for(const Subproblems& problems, const TrainOptions& options) {
   Model model;
+  model.task = options.task;
   model.outcome = problems.outcome;
   model.multiclass = problems.multiclass;
   model.classes = problems.classes;
   model.numeric_classes = problems.numeric_classes;
   model.kernel = options.kernel;
   model.functions = options.functions;
-  model.options = options_of(options);
+  model.options = recorded(options);
   model.seed = options.seed;
   model.program = "maxmargin " MAXMARGIN_VERSION;
   return model;

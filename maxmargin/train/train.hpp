@@ -4,10 +4,11 @@
 #include <memory>
 #include <optional>
 
+#include "maxmargin/model/model.hpp"
 #include "maxmargin/problem/matrix/approximate.hpp"
 #include "maxmargin/solver/improve/improve.hpp"
 #include "maxmargin/solver/solvers.hpp"
-#include "maxmargin/train/task.hpp"
+#include "maxmargin/task/task.hpp"
 
 namespace maxmargin {
 

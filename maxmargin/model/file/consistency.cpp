@@ -132,7 +132,7 @@ class Checker {
     demand(is_class(machine.positive) && (!against_one || is_class(machine.negative)) &&
                machine.positive != machine.negative,
            "a decision function speaks for a class that is not there");
-    const bool may_lack = model_.multiclass != Multiclass::one_vs_one;
+    const bool may_lack = !compares_pairs(model_.multiclass);
     const bool may_have = !may_lack || model_.classes.size() == 2;
     demand(against_one ? may_have : may_lack,
            "the classes of a decision function do not fit the kind of model");

@@ -52,7 +52,7 @@ class Digest {
 std::string digest(const Model& model) {
   Digest all;
   all.add(std::string(to_string(model.outcome)));
-  all.add(std::string(to_string(model.multiclass)));
+  all.add(std::string(full_name(model.multiclass)));
   all.add(
       std::visit([](const auto& kernel) { return component_json(kernel).dump(); }, model.kernel));
   all.add(std::uint64_t{model.features});

@@ -93,6 +93,7 @@ TEST(ModelFile, EveryMemberComesBack) {
   model.scaling.kind = ScalingKind::deviation;
   model.scaling.offset = {0, 1, -0.0, 1e-310, 0.1};
   model.scaling.factor = {1e300, 2, 3, 1.0 / 3, 5};
+  model.task.reset();
   model.options = {{"task", "svc"}, {"class-weight -1", "2"}, {"class-weight -1", "\xc3"}};
   model.data_hash = "abc";
   Certificate& certificate = model.machines[1].certificate;

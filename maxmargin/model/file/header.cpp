@@ -29,9 +29,6 @@ static_assert(sizeof(Certificate) == (certificate_fields.size() + 1) * sizeof(do
 
 constexpr std::array all_ended{Ended::converged, Ended::iteration_limit, Ended::time_limit,
                                Ended::stalled,   Ended::unbounded,       Ended::cancelled};
-constexpr std::array all_outcomes{Outcome::classes, Outcome::number, Outcome::novelty};
-constexpr std::array all_multiclass{Multiclass::one_vs_one, Multiclass::one_vs_rest,
-                                    Multiclass::crammer_singer};
 constexpr std::array all_function_kinds{ParametricFunction::Kind::expression,
                                         ParametricFunction::Kind::column,
                                         ParametricFunction::Kind::own};
@@ -43,6 +40,14 @@ auto take_named(const Taken& text, const List& list) {
   const std::string name = text.text();
   for (const auto each : list)
     if (to_string(each) == name) return each;
+  text.refuse("unknown name '" + name.substr(0, 40) + "'");
+}
+
+template <class E>
+E take_named(const Taken& text, std::string_view (*name_of)(E)) {
+  const std::string name = text.text();
+  for (const auto& [each, short_name] : Named<E>::values)
+    if (name_of(each) == name) return each;
   text.refuse("unknown name '" + name.substr(0, 40) + "'");
 }
 
@@ -202,7 +207,7 @@ Json model_json(const Model& model) {
   json["program"] = text_json(model.program);
   json["byte_order"] = "little";
   json["outcome"] = std::string(to_string(model.outcome));
-  json["multiclass"] = std::string(to_string(model.multiclass));
+  json["multiclass"] = std::string(full_name(model.multiclass));
   json["kernel"] =
       std::visit([](const auto& kernel) { return component_json(kernel); }, model.kernel);
   json["features"] = model.features;
@@ -210,7 +215,7 @@ Json model_json(const Model& model) {
   json["seed"] = model.seed;
   json["data_hash"] = text_json(model.data_hash);
   json["options"] = Json::array();
-  for (const auto& [name, value] : model.options)
+  for (const auto& [name, value] : recorded_options(model))
     json["options"].push_back(Json::array({text_json(name), text_json(value)}));
   json["scaling"] = std::string(to_string(model.scaling.kind));
   json["scaled_features"] = sizes.scaled;
@@ -326,18 +331,22 @@ ModelHeader read_header(const std::string& text, std::uint64_t most_bytes,
   Model& model = header.model;
   model.program = top["program"].text();
   if (top["byte_order"].text() != "little") top.refuse("its byte order is not little-endian");
-  model.outcome = take_named(top["outcome"], all_outcomes);
-  model.multiclass = take_named(top["multiclass"], all_multiclass);
+  model.outcome = take_named<Outcome>(top["outcome"], to_string);
+  model.multiclass = take_named<Multiclass>(top["multiclass"], full_name);
   model.kernel = take_listed<Kernel>(top["kernel"]);
   model.features = top["features"].count();
   model.rows = top["rows"].count();
   model.seed = top["seed"].count();
   model.data_hash = top["data_hash"].text();
   const Taken options = top["options"];
+  Texts texts;
   for (std::size_t i = 0; i < options.array_size(); ++i) {
     if (options[i].array_size() != 2) options.refuse("an option is not a name and a value");
-    model.options.emplace_back(options[i][std::size_t{0}].text(), options[i][1].text());
+    texts.emplace_back(options[i][std::size_t{0}].text(), options[i][1].text());
   }
+  StatedTask stated = task_stated_in(texts);
+  model.task = std::move(stated.task);
+  model.options = std::move(stated.rest);
   model.scaling.kind = take_named(top["scaling"], all_scalings);
   header.sizes.scaled = top["scaled_features"].count();
   take_support(top["support"], header.sizes);

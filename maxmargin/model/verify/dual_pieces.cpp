@@ -6,9 +6,6 @@
 namespace maxmargin {
 namespace {
 
-using Lost = Formulation::Loss;
-using Kind = Formulation::Kind;
-
 Extended t_log(Extended t, Extended ratio) { return t > 0 ? t * std::log(ratio) : 0; }
 
 DualPiece piece(Extended begin, Extended end, Extended slope, Extended curvature) {
@@ -104,95 +101,161 @@ Extended DualPiece::derivative(Extended where) const {
   return slope - curvature * where;
 }
 
-Extended TextbookLoss::rounded(Extended error) const {
-  const Extended sigma = stated_.sigma;
+namespace {
+
+/// A row with its label or target, and its price.
+struct Priced {
+  Extended y, price;
+};
+
+// The definition of each loss: what a decision value f costs.
+
+Extended margin_error(const Priced& row, Extended f) {
+  return std::max<Extended>(0, 1 - row.y * f);
+}
+Extended low_error(Extended y, Extended f, Extended width) {
+  return std::max<Extended>(0, y - f - width);
+}
+Extended high_error(Extended y, Extended f, Extended width) {
+  return std::max<Extended>(0, f - y - width);
+}
+/// A square up to sigma, then straight.
+Extended rounded(Extended error, Extended sigma) {
   return error < sigma ? error * error / (2 * sigma) : error - sigma / 2;
 }
 
+Extended cost(const Hinge&, const Priced& row, Extended f, Extended) {
+  const Extended error = margin_error(row, f);
+  return error == 0 ? 0 : row.price * error;
+}
+Extended cost(const SquaredHinge&, const Priced& row, Extended f, Extended) {
+  return row.price * margin_error(row, f) * margin_error(row, f);
+}
+Extended cost(const HuberisedHinge& loss, const Priced& row, Extended f, Extended) {
+  return row.price * rounded(margin_error(row, f), loss.sigma);
+}
+Extended cost(const Logistic&, const Priced& row, Extended f, Extended) {
+  return row.price * (std::max<Extended>(0, -row.y * f) + std::log1p(std::exp(-std::abs(f))));
+}
+Extended cost(const Exponential&, const Priced& row, Extended f, Extended) {
+  return row.price * std::exp(-row.y * f);
+}
+Extended cost(const EpsilonInsensitive& loss, const Priced& row, Extended f, Extended) {
+  return row.price * (loss.under * low_error(row.y, f, loss.epsilon) +
+                      loss.over * high_error(row.y, f, loss.epsilon));
+}
+Extended cost(const SquaredEpsilonInsensitive& loss, const Priced& row, Extended f, Extended) {
+  const Extended low = low_error(row.y, f, loss.epsilon), high = high_error(row.y, f, loss.epsilon);
+  return row.price * (loss.under * low * low + loss.over * high * high);
+}
+Extended cost(const Huber& loss, const Priced& row, Extended f, Extended) {
+  return row.price * rounded(std::abs(row.y - f), loss.sigma);
+}
+Extended cost(const Squared&, const Priced& row, Extended f, Extended) {
+  return row.price * (row.y - f) * (row.y - f) / 2;
+}
+Extended cost(const Pinball& loss, const Priced& row, Extended f, Extended) {
+  const Extended tau = loss.tau;
+  return row.price * (row.y > f ? tau * (row.y - f) : (1 - tau) * (f - row.y));
+}
+Extended cost(const Novelty&, const Priced& row, Extended f, Extended) {
+  return row.price * std::max<Extended>(0, -f);
+}
+Extended cost(const NuMargin&, const Priced& row, Extended f, Extended width) {
+  return row.price * std::max<Extended>(0, width - row.y * f);
+}
+Extended cost(const NuTube&, const Priced& row, Extended f, Extended width) {
+  return row.price * (low_error(row.y, f, width) + high_error(row.y, f, width));
+}
+
+// The dual of each loss.
+
+using Pieces = std::vector<DualPiece>;
+constexpr Extended endless = extended_infinity;
+
+DualPiece side(const Priced& row, Extended length, Extended slope, Extended curvature) {
+  return row.y > 0 ? piece(0, length, slope, curvature) : piece(-length, 0, -slope, curvature);
+}
+DualPiece entropy(const Priced& row, DualPiece::Kind kind, Extended length) {
+  DualPiece smooth;
+  smooth.kind = kind;
+  smooth.label = row.y;
+  smooth.price = row.price;
+  (row.y > 0 ? smooth.end : smooth.begin) = row.y > 0 ? length : -length;
+  return smooth;
+}
+
+Pieces dual_of(const Hinge&, const Priced& row) { return {side(row, row.price, 1, 0)}; }
+Pieces dual_of(const SquaredHinge&, const Priced& row) {
+  return {side(row, endless, 1, 1 / (2 * row.price))};
+}
+Pieces dual_of(const HuberisedHinge& loss, const Priced& row) {
+  return {side(row, row.price, 1, loss.sigma / row.price)};
+}
+Pieces dual_of(const Logistic&, const Priced& row) {
+  return {entropy(row, DualPiece::Kind::logistic, row.price)};
+}
+Pieces dual_of(const Exponential&, const Priced& row) {
+  return {entropy(row, DualPiece::Kind::exponential, endless)};
+}
+Pieces dual_of(const EpsilonInsensitive& loss, const Priced& row) {
+  const Extended eps = loss.epsilon;
+  return {piece(-row.price * loss.over, 0, row.y + eps, 0),
+          piece(0, row.price * loss.under, row.y - eps, 0)};
+}
+Pieces dual_of(const SquaredEpsilonInsensitive& loss, const Priced& row) {
+  const Extended eps = loss.epsilon;
+  return {piece(-endless, 0, row.y + eps, 1 / (2 * row.price * loss.over)),
+          piece(0, endless, row.y - eps, 1 / (2 * row.price * loss.under))};
+}
+Pieces dual_of(const Huber& loss, const Priced& row) {
+  return {piece(-row.price, row.price, row.y, loss.sigma / row.price)};
+}
+Pieces dual_of(const Squared&, const Priced& row) {
+  return {piece(-endless, endless, row.y, 1 / row.price)};
+}
+Pieces dual_of(const Pinball& loss, const Priced& row) {
+  const Extended tau = loss.tau;
+  return {piece(-(1 - tau) * row.price, tau * row.price, row.y, 0)};
+}
+Pieces dual_of(const Novelty&, const Priced& row) { return {piece(0, row.price, 0, 0)}; }
+Pieces dual_of(const NuMargin&, const Priced& row) {
+  DualPiece own = side(row, row.price, 0, 0);
+  own.group = row.y > 0 ? 0 : 1;
+  return {own};
+}
+Pieces dual_of(const NuTube&, const Priced& row) {
+  DualPiece below = piece(-row.price, 0, row.y, 0);
+  below.group = 1;
+  return {below, piece(0, row.price, row.y, 0)};
+}
+
+}  // namespace
+
 Extended TextbookLoss::value(Extended y, Extended f, Extended price, Extended width) const {
-  if (stated_.kind == Kind::one_class) return price * std::max<Extended>(0, -f);
-  if (stated_.kind == Kind::nu_svc) return price * std::max<Extended>(0, width - y * f);
-  if (stated_.kind == Kind::nu_svr)
-    return price * (std::max<Extended>(0, y - f - width) + std::max<Extended>(0, f - y - width));
-  const Extended margin = std::max<Extended>(0, 1 - y * f), eps = stated_.epsilon;
-  const Extended low = std::max<Extended>(0, y - f - eps),
-                 high = std::max<Extended>(0, f - y - eps);
-  const Extended under = stated_.under, over = stated_.over, tau = stated_.tau;
-  switch (stated_.loss) {
-    case Lost::hinge:
-      return margin == 0 ? 0 : price * margin;
-    case Lost::squared_hinge:
-      return price * margin * margin;
-    case Lost::huberised_hinge:
-      return price * rounded(margin);
-    case Lost::logistic:
-      return price * (std::max<Extended>(0, -y * f) + std::log1p(std::exp(-std::abs(f))));
-    case Lost::exponential:
-      return price * std::exp(-y * f);
-    case Lost::tube:
-      return price * (under * low + over * high);
-    case Lost::squared_tube:
-      return price * (under * low * low + over * high * high);
-    case Lost::huber:
-      return price * rounded(std::abs(y - f));
-    case Lost::squared:
-      return price * (y - f) * (y - f) / 2;
-    case Lost::pinball:
-      return price * (y > f ? tau * (y - f) : (1 - tau) * (f - y));
-  }
-  return 0;
+  return std::visit([&](const auto& loss) { return cost(loss, {y, price}, f, width); }, loss_);
 }
 
 std::vector<DualPiece> TextbookLoss::dual(Extended y, Extended price) const {
-  const Extended eps = stated_.epsilon, endless = extended_infinity;
-  const Extended under = stated_.under, over = stated_.over, tau = stated_.tau,
-                 sigma = stated_.sigma;
-  const auto side = [&](Extended length, Extended slope, Extended curvature) {
-    return y > 0 ? piece(0, length, slope, curvature) : piece(-length, 0, -slope, curvature);
-  };
-  if (stated_.kind == Kind::one_class) return {piece(0, price, 0, 0)};
-  if (stated_.is_nu()) {
-    if (stated_.kind == Kind::nu_svc) {
-      DualPiece own = side(price, 0, 0);
-      own.group = y > 0 ? 0 : 1;
-      return {own};
-    }
-    DualPiece below = piece(-price, 0, y, 0);
-    below.group = 1;
-    return {below, piece(0, price, y, 0)};
-  }
-  DualPiece smooth;
-  smooth.label = y;
-  smooth.price = price;
-  switch (stated_.loss) {
-    case Lost::hinge:
-      return {side(price, 1, 0)};
-    case Lost::squared_hinge:
-      return {side(endless, 1, 1 / (2 * price))};
-    case Lost::huberised_hinge:
-      return {side(price, 1, sigma / price)};
-    case Lost::logistic:
-      smooth.kind = DualPiece::Kind::logistic;
-      smooth.end = price;
-      break;
-    case Lost::exponential:
-      smooth.kind = DualPiece::Kind::exponential;
-      smooth.end = endless;
-      break;
-    case Lost::tube:
-      return {piece(-price * over, 0, y + eps, 0), piece(0, price * under, y - eps, 0)};
-    case Lost::squared_tube:
-      return {piece(-endless, 0, y + eps, 1 / (2 * price * over)),
-              piece(0, endless, y - eps, 1 / (2 * price * under))};
-    case Lost::huber:
-      return {piece(-price, price, y, sigma / price)};
-    case Lost::squared:
-      return {piece(-endless, endless, y, 1 / price)};
-    case Lost::pinball:
-      return {piece(-(1 - tau) * price, tau * price, y, 0)};
-  }
-  if (y < 0) std::swap(smooth.begin, smooth.end), smooth.begin = -smooth.begin;
-  return {smooth};
+  return std::visit([&](const auto& loss) { return dual_of(loss, {y, price}); }, loss_);
+}
+
+Extended TextbookLoss::tube() const {
+  return std::visit(
+      [](const auto& loss) -> Extended {
+        if constexpr (requires { loss.epsilon; }) return loss.epsilon;
+        return 0;
+      },
+      loss_);
+}
+
+Extended TextbookLoss::largest_factor() const {
+  return std::visit(
+      [](const auto& loss) -> Extended {
+        if constexpr (requires { loss.over; }) return std::max(loss.over, loss.under);
+        return 1;
+      },
+      loss_);
 }
 
 Extended distribute(Extended coefficient, std::size_t rows, std::span<DualPiece> pieces) {

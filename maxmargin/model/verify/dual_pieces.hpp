@@ -3,8 +3,8 @@
 #include <span>
 #include <vector>
 
+#include "maxmargin/loss/losses.hpp"
 #include "maxmargin/model/verify/enclosed.hpp"
-#include "maxmargin/model/verify/formulation.hpp"
 
 namespace maxmargin {
 
@@ -31,16 +31,19 @@ struct DualPiece {
 /// The definition of each loss twice: what an error costs, and the dual that belongs to it.
 class TextbookLoss {
  public:
-  explicit TextbookLoss(const Formulation& formulation) : stated_(formulation) {}
+  explicit TextbookLoss(const Loss& loss) : loss_(loss) {}
 
   /// The cost of a decision value f; that of nu machines takes the sides' own thresholds.
   Extended value(Extended y, Extended f, Extended price, Extended width) const;
   /// The pieces of one row, in order of b.
   std::vector<DualPiece> dual(Extended y, Extended price) const;
+  /// Half the width of a tube that the loss itself has; 0 where it has none.
+  Extended tube() const;
+  /// Of the prices of both sides, beside that of the row.
+  Extended largest_factor() const;
 
  private:
-  Extended rounded(Extended error) const;
-  const Formulation& stated_;
+  const Loss& loss_;
 };
 
 /// Gives the pieces of a point's `rows` rows the b that add up to its coefficient and make the sum

@@ -15,8 +15,6 @@
 namespace maxmargin {
 namespace {
 
-using Kind = Formulation::Kind;
-
 /// Doubles that were rounded a few times.
 constexpr Extended stored_rounding = 4 * double_rounding;
 
@@ -42,14 +40,14 @@ class Examiner {
  public:
   Examiner(const Formulation& formulation, const Claimed& claimed,
            const std::function<Extended(std::size_t)>& diagonal)
-      : stated_(formulation), claimed_(claimed), diagonal_(diagonal), loss_(formulation) {
+      : stated_(formulation), claimed_(claimed), diagonal_(diagonal), loss_(formulation.loss) {
     // Coefficients and bias of nu-SVC have been divided by rho.
-    const bool margin = stated_.kind == Kind::nu_svc;
+    const bool margin = stated_.is<NuSvc>();
     if (margin && claimed.width > std::numeric_limits<double>::min()) scale_ = claimed.width;
     if (claimed.bias != nullptr) bias_ = Enclosed(*claimed.bias) * scale_;
     tube_ = margin ? -claimed.width : claimed.width;
-    penalised_ = stated_.bias == Formulation::Bias::penalised;
-    groups_ = stated_.is_nu() ? 2 : stated_.bias == Formulation::Bias::unpenalised ? 1 : 0;
+    penalised_ = stated_.bias == Bias::penalised;
+    groups_ = stated_.is_nu() ? 2 : stated_.bias == Bias::unpenalised ? 1 : 0;
   }
 
   Examined run(std::vector<SeenRow> rows) {
@@ -101,13 +99,13 @@ class Examiner {
 
   /// Coefficients of several rows are shares of one variable, those of nu-SVC are divided by rho.
   bool is_rounded(std::size_t rows, const Claimed::Coefficient& beta) const {
-    return stated_.kind == Kind::nu_svc || rows > 1 || beta.parts > 1;
+    return stated_.is<NuSvc>() || rows > 1 || beta.parts > 1;
   }
   /// Of several rows of a regression, coefficients are differences of what both sides have.
   Extended rounded_size(const Claimed::Coefficient& beta, std::span<const SeenRow> same) const {
     Extended size = beta.size * scale_.size();
-    if (stated_.kind == Kind::svr || stated_.kind == Kind::nu_svr)
-      for (const SeenRow& row : same) size += row.price * std::max(stated_.over, stated_.under);
+    if (stated_.is<Svr>() || stated_.is<NuSvr>())
+      for (const SeenRow& row : same) size += row.price * loss_.largest_factor();
     return size;
   }
   void take_rounded(const std::vector<SeenRow>& rows) {
@@ -157,7 +155,7 @@ class Examiner {
   /// A loss is convex in f: on [f - r, f + r] it is at most the larger of its values at the ends,
   /// and falls short of that in the middle by no more than these exceed it.
   Enclosed loss_at(const SeenRow& row, Extended f, Extended radius) const {
-    const Extended width = stated_.kind == Kind::nu_svc ? -tube_ : tube_;
+    const Extended width = stated_.is<NuSvc>() ? -tube_ : tube_;
     const auto at = [&](Extended where) {
       return loss_.value(row.target, where, row.price, width);
     };
@@ -177,11 +175,10 @@ class Examiner {
       margin_blur_ = std::max(margin_blur_, storage_of_f(point));
       return;
     }
-    const bool has_target =
-        stated_.kind == Kind::svc || stated_.kind == Kind::svr || stated_.kind == Kind::nu_svr;
+    const bool has_target = stated_.is<Svc>() || stated_.is<Svr>() || stated_.is<NuSvr>();
     const Extended own =
         4 * extended_rounding *
-        (f.size() + std::abs(tube_) + (has_target ? std::abs(target) + stated_.epsilon : 0));
+        (f.size() + std::abs(tube_) + (has_target ? std::abs(target) + loss_.tube() : 0));
     const Enclosed loss = loss_at(row, f.middle, f.radius + own);
     costs_ += loss;
     cost_size_ += loss.size();
@@ -209,7 +206,7 @@ class Examiner {
     Enclosed norm = norm_;
     if (penalised_) norm += bias_ * bias_;
     Enclosed thresholds = 0;
-    if (stated_.kind == Kind::one_class) thresholds = bias_ * right_side(0);
+    if (stated_.is<OneClass>()) thresholds = bias_ * right_side(0);
     if (stated_.is_nu()) thresholds = Enclosed(tube_) * (right_side(0) - right_side(1));
     result_.primal = norm * Enclosed(0.5L) + costs_ + thresholds;
     if (stated_.hard_margin) {
@@ -230,7 +227,7 @@ class Examiner {
 
   /// Of the equality constraint of a group.
   Enclosed right_side(int group) const {
-    if (stated_.kind == Kind::one_class) return Enclosed(stated_.nu) * prices_;
+    if (stated_.is<OneClass>()) return Enclosed(stated_.nu) * prices_;
     if (!stated_.is_nu()) return 0;
     const Enclosed half = Enclosed(stated_.nu) * Enclosed(0.5L) * prices_;
     return group == 0 ? half : -half;

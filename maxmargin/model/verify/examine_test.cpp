@@ -94,8 +94,11 @@ TEST(VerifyNu, EveryForgeryIsFound) {
     EXPECT_TRUE(refused(machine.coefficient[0], -machine.coefficient[0]));
     EXPECT_TRUE(refused(machine.certificate.primal, machine.certificate.primal * 0.9 - 0.1));
     EXPECT_TRUE(refused(machine.certificate.dual, machine.certificate.dual * 1.1 + 0.1));
-    for (auto& [name, value] : model.options)
-      if (name == "nu") value = "0.41";
+    std::visit(
+        [](auto& forged) {
+          if constexpr (requires { forged.nu; }) forged.nu = 0.41;
+        },
+        *model.task);
     EXPECT_FALSE(verify(model, data, Threads(1)).at(0).holds);
   }
 }

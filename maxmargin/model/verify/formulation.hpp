@@ -7,30 +7,15 @@
 
 namespace maxmargin {
 
-/// The formulation a model was trained with, as its recorded options state it.
+/// The formulation a model was trained with, as it states it.
 struct Formulation {
-  enum class Kind { svc, nu_svc, svr, nu_svr, one_class } kind = Kind::svc;
-  double cost = 1;
-  bool hard_margin = false;
-  std::map<std::string, double> class_weight;  ///< by label; 1 where absent
-  double epsilon = 0;
-  double over = 1, under = 1;
+  Task task;
+  Loss loss;
+  Bias bias = Bias::unpenalised;
   double nu = 0;
-
-  enum class Loss {
-    hinge,
-    squared_hinge,
-    huberised_hinge,
-    logistic,
-    exponential,
-    tube,
-    squared_tube,
-    huber,
-    squared,
-    pinball
-  } loss = Loss::hinge;
-  double sigma = 0, tau = 0;
-  enum class Bias { unpenalised, penalised, none } bias = Bias::unpenalised;
+  double price = 1;                            ///< of a row of weight 1, before class weights
+  bool hard_margin = false;                    ///< that price is infinite
+  std::map<std::string, double> class_weight;  ///< by label; 1 where absent
   /// The coefficients are those of basis functions, not of dual variables: they tell the primal and
   /// nothing else.
   bool approximated = false;
@@ -38,14 +23,13 @@ struct Formulation {
   bool only_weights = false;
   double tolerance = infinity, gap = infinity;  ///< what was asked for
 
-  bool is_nu() const { return kind == Kind::nu_svc || kind == Kind::nu_svr; }
-  /// The price of a row of weight 1, before class weights.
-  double base_price() const {
-    if (hard_margin) return infinity;
-    return kind == Kind::nu_svc || kind == Kind::one_class ? 1 : cost;
+  template <class Chosen>
+  bool is() const {
+    return std::holds_alternative<Chosen>(task);
   }
+  bool is_nu() const { return is<NuSvc>() || is<NuSvr>(); }
 };
-/// Throws Error when the options do not state one.
+/// Throws Error when the model does not state one.
 Formulation formulation_of(const Model& model);
 
 }  // namespace maxmargin

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <map>
+
+#include "maxmargin/model/verify/dual_pieces.hpp"
+#include "maxmargin/model/verify/formulation.hpp"
 
 namespace maxmargin {
 namespace {
@@ -64,7 +65,7 @@ std::vector<double> values_at(const Model& model, const Rows& rows, const Thread
               }
             } else {
               throw Error(Fault::usage, "verify has no values of the user's own kernel here",
-                          "use --multiclass ovo or ovr, and no --regulariser");
+                          "choose another --multiclass, and no --regulariser");
             }
           },
           model.kernel);
@@ -76,18 +77,6 @@ std::vector<double> values_at(const Model& model, const Rows& rows, const Thread
   return f;
 }
 
-struct Options {
-  std::map<std::string, std::string> text;
-  double number(const std::string& name, double otherwise) const {
-    const auto at = text.find(name);
-    return at == text.end() ? otherwise : std::strtod(at->second.c_str(), nullptr);
-  }
-  std::string word(const std::string& name) const {
-    const auto at = text.find(name);
-    return at == text.end() ? "" : at->second;
-  }
-};
-
 /// The rows as trained on: scaled, with the number of their class and their cost.
 struct Trained {
   Features made;
@@ -96,7 +85,7 @@ struct Trained {
   std::vector<double> cost;
 };
 
-Trained rows_of(const Model& model, const Dataset& data, const Options& options) {
+Trained rows_of(const Model& model, const Dataset& data, const Formulation& stated) {
   Trained result;
   result.rows = data.x;
   if (!model.scaling.factor.empty()) {
@@ -106,8 +95,7 @@ Trained rows_of(const Model& model, const Dataset& data, const Options& options)
     apply(model.scaling, result.made);
     result.rows = result.made;
   }
-  const double cost = options.number("cost", 1);
-  result.cost.assign(data.rows(), cost);
+  result.cost.assign(data.rows(), stated.price);
   result.class_of.assign(data.rows(), -1);
   const bool has_classes = model.outcome == Outcome::classes;
   const Classes classes = has_classes ? classes_of(data) : Classes{};
@@ -115,7 +103,8 @@ Trained rows_of(const Model& model, const Dataset& data, const Options& options)
     if (!data.weight.empty()) result.cost[i] *= data.weight[i];
     if (!has_classes) continue;
     const std::string& name = classes.names[classes.of_row[i]];
-    result.cost[i] *= options.number("class-weight " + name, 1);
+    if (const auto factor = stated.class_weight.find(name); factor != stated.class_weight.end())
+      result.cost[i] *= factor->second;
     const auto at = std::ranges::find(model.classes, name);
     if (at != model.classes.end())
       result.class_of[i] = static_cast<int>(at - model.classes.begin());
@@ -207,22 +196,11 @@ std::vector<Verified> verify_together(const Model& model, const Trained& rows,
   return results;
 }
 
-/// The price of a prediction, by the definitions of the losses.
-double price(const Options& options, double y, double f) {
-  if (options.word("task") == "svc") return std::max(0.0, 1 - y * f);
-  if (options.word("loss") == "pinball") {
-    const double tau = options.number("tau", 0.5);
-    return y > f ? tau * (y - f) : (1 - tau) * (f - y);
-  }
-  const double epsilon = options.number("epsilon", 0.1);
-  return options.number("under", 1) * std::max(0.0, y - f - epsilon) +
-         options.number("over", 1) * std::max(0.0, f - y - epsilon);
-}
-
 std::vector<Verified> verify_expansion(const Model& model, const Dataset& data,
-                                       const Options& options, const Trained& rows,
+                                       const Formulation& stated, const Trained& rows,
                                        const std::vector<double>& f) {
   const std::size_t machines = model.machines.size();
+  const TextbookLoss loss(stated.loss);
   std::vector<Verified> results(machines);
   for (std::size_t m = 0; m < machines; ++m) {
     const Machine& machine = model.machines[m];
@@ -240,7 +218,8 @@ std::vector<Verified> verify_expansion(const Model& model, const Dataset& data,
       } else {
         y = data.y[i];
       }
-      primal += rows.cost[i] * price(options, y, f[i * machines + m] + machine.bias());
+      primal +=
+          static_cast<double>(loss.value(y, f[i * machines + m] + machine.bias(), rows.cost[i], 0));
     }
     Verified& result = results[m];
     result.recomputed = machine.certificate;
@@ -258,13 +237,14 @@ std::vector<Verified> verify_expansion(const Model& model, const Dataset& data,
 
 std::optional<std::vector<Verified>> verify_one_problem(const Model& model, const Dataset& data,
                                                         const Threads& threads) {
-  const Options options{{model.options.begin(), model.options.end()}};
-  const bool together = model.multiclass == Multiclass::crammer_singer;
-  if (!together && options.word("regulariser") != "l1") return std::nullopt;
+  const bool together = is_one_problem(model.multiclass);
+  if (!together && std::ranges::count(model.options, Texts::value_type{"regulariser", "l1"}) == 0)
+    return std::nullopt;
+  const Formulation stated = formulation_of(model);
   if (data.rows() != model.rows || content_hash(data) != model.data_hash)
     throw Error(Fault::data, "this is not the data the model was trained on",
                 "give the file it was trained on");
-  const Trained rows = rows_of(model, data, options);
+  const Trained rows = rows_of(model, data, stated);
   for (std::size_t k = 0; k < model.support_row.size(); ++k)
     if (model.support_row[k] >= data.rows() ||
         (!std::holds_alternative<Precomputed>(model.kernel) &&
@@ -278,7 +258,7 @@ std::optional<std::vector<Verified>> verify_one_problem(const Model& model, cons
     }
   const std::vector<double> f = values_at(model, rows.rows, threads);
   return together ? verify_together(model, rows, f)
-                  : verify_expansion(model, data, options, rows, f);
+                  : verify_expansion(model, data, stated, rows, f);
 }
 
 }  // namespace maxmargin

@@ -52,17 +52,19 @@ Found wrong_kernel_text(const Model& model) {
 }
 
 Found wrong_kind(const Model& model, const Formulation& stated) {
-  using Kind = Formulation::Kind;
-  const Outcome outcome = stated.kind == Kind::svc || stated.kind == Kind::nu_svc ? Outcome::classes
-                          : stated.kind == Kind::one_class                        ? Outcome::novelty
-                                                                                  : Outcome::number;
-  if (model.outcome != outcome) return Objection{"outcome", "the task predicts something else"};
-  if (outcome != Outcome::classes) return {};
-  const auto scheme = option(model, "multiclass");
-  const char* typed = model.multiclass == Multiclass::one_vs_one ? "ovo" : "ovr";
-  if (scheme && *scheme != typed)
-    return Objection{"multiclass", "the options say " + *scheme + ", the model says " + typed};
-  return {};
+  if (model.outcome != outcome_of(stated.task))
+    return Objection{"outcome", "the task predicts something else"};
+  Found found;
+  std::visit(
+      [&](const auto& task) {
+        if constexpr (requires { task.multiclass; })
+          if (task.multiclass != model.multiclass)
+            found = {"multiclass", "the options say " + std::string(to_string(task.multiclass)) +
+                                       ", the model says " +
+                                       std::string(to_string(model.multiclass))};
+      },
+      stated.task);
+  return found;
 }
 
 /// Classes are those of the data, and every machine of the scheme is there.
@@ -76,16 +78,11 @@ Found wrong_classes(const Model& model, const Dataset& data) {
   std::vector<bool> seen(classes.names.size(), false);
   for (std::size_t i = 0; i < data.rows(); ++i)
     if (data.weight.empty() || data.weight[i] > 0) seen[classes.of_row[i]] = true;
-  const int count = static_cast<int>(seen.size());
   std::set<std::pair<int, int>> expected, present;
-  for (int low = 0; low < count; ++low) {
-    if (!seen[static_cast<std::size_t>(low)]) continue;
-    if (model.multiclass == Multiclass::one_vs_rest && count > 2)
-      expected.emplace(Machine::nobody, low);
-    else
-      for (int high = low + 1; high < count; ++high)
-        if (seen[static_cast<std::size_t>(high)]) expected.emplace(low, high);
-  }
+  with_scheme(model.multiclass, [&](auto scheme) {
+    for (const Sides& sides : scheme.machines(seen))
+      expected.insert(std::minmax(sides.positive, sides.negative));
+  });
   for (const Machine& machine : model.machines)
     present.insert(std::minmax(machine.positive, machine.negative));
   if (present == expected) return {};
@@ -112,9 +109,9 @@ Found wrong_rest(const Model& model, const Dataset& data, const Formulation& sta
   for (const Machine& machine : model.machines) {
     if (!stated.is_nu() && machine.width != 0)
       return Objection{"width", "only machines with nu have one"};
-    if (stated.bias == Formulation::Bias::none && machine.bias() != 0)
+    if (stated.bias == Bias::none && machine.bias() != 0)
       return Objection{"lambda", "there is a bias where none was asked for"};
-    if (stated.bias != Formulation::Bias::none && machine.lambda.empty())
+    if (stated.bias != Bias::none && machine.lambda.empty())
       return Objection{"lambda", "there is no bias where one was asked for"};
   }
   return {};

@@ -85,7 +85,7 @@ void take_classes(const Model& model, const Dataset& data, const Formulation& st
     training.class_of[i] = number[classes.of_row[i]];
     const double weight = data.weight.empty() ? 1 : data.weight[i];
     // In this order, so that it is rounded as when the problem was made.
-    training.price[i] = weight == 0 ? 0 : stated.base_price() * factor[classes.of_row[i]] * weight;
+    training.price[i] = weight == 0 ? 0 : stated.price * factor[classes.of_row[i]] * weight;
   }
 }
 
@@ -112,7 +112,7 @@ Training take_training(const Model& model, const Dataset& data, const Formulatio
   training.price.resize(data.rows());
   for (std::size_t i = 0; i < data.rows(); ++i) {
     const double weight = data.weight.empty() ? 1 : data.weight[i];
-    training.price[i] = weight == 0 ? 0 : stated.base_price() * weight;
+    training.price[i] = weight == 0 ? 0 : stated.price * weight;
   }
   if (model.outcome == Outcome::classes) take_classes(model, data, stated, training);
   if (model.outcome == Outcome::number) training.target = data.y;

@@ -135,7 +135,7 @@ Model trained_svc(const Kernel& kernel, const Dataset& data, Multiclass multicla
   const Classes classes = classes_of(data);
   model.classes = classes.names;
   model.multiclass = multiclass;
-  model.options = {{"task", "svc"}, {"cost", "2"}, {"class-weight 1", "3"}};
+  model.task = Svc{.cost = 2, .multiclass = multiclass, .class_weights = {{"1", 3}}};
   const auto K = gram(kernel, data.x);
   const auto add = [&](int positive, int negative) {
     std::vector<Variable> variables;
@@ -162,8 +162,7 @@ Model trained_svc(const Kernel& kernel, const Dataset& data, Multiclass multicla
 Model trained_svr(const Kernel& kernel, const Dataset& data) {
   Model model = model_of(kernel, data);
   model.outcome = Outcome::number;
-  model.options = {
-      {"task", "svr"}, {"cost", "2"}, {"epsilon", "0.1"}, {"over", "0.5"}, {"under", "3"}};
+  model.task = Svr{.cost = 2, .loss = EpsilonInsensitive{0.1, 0.5, 3}};
   const auto K = gram(kernel, data.x);
   std::vector<Variable> variables;
   for (std::size_t i = 0; i < data.rows(); ++i) {
@@ -180,7 +179,7 @@ Model trained_svr(const Kernel& kernel, const Dataset& data) {
 Model trained_one_class(const Kernel& kernel, const Dataset& data) {
   Model model = model_of(kernel, data);
   model.outcome = Outcome::novelty;
-  model.options = {{"task", "one-class"}, {"nu", "0.3"}};
+  model.task = OneClass{.nu = 0.3};
   const auto K = gram(kernel, data.x);
   std::vector<Variable> variables;
   double total = 0;
@@ -286,7 +285,7 @@ TEST(Verify, HardMargin) {
   data.y = {-1, -1, 1, 1};
   Model model = model_of(Linear{}, data);
   model.classes = {"-1", "1"};
-  model.options = {{"task", "svc"}, {"cost", "1"}, {"hard-margin", "true"}};
+  model.task = Svc{.hard_margin = true};
   Machine machine;
   machine.positive = 1;
   machine.negative = 0;
@@ -325,7 +324,7 @@ TEST(Verify, EveryForgeryIsFound) {
   fails("bias", [](Model&, Machine& m) { m.lambda[0] += 0.01; });
   fails("primal", [](Model&, Machine& m) { m.certificate.primal *= 0.9999; });
   fails("dual", [](Model&, Machine& m) { m.certificate.dual *= 1.0001; });
-  fails("cost", [](Model& model, Machine&) { model.options[1].second = "1"; });
+  fails("cost", [](Model& model, Machine&) { std::get<Svc>(*model.task).cost = 1; });
   fails("kernel", [](Model& model, Machine&) { model.kernel = Rbf{0.51}; });
   fails("rows", [](Model& model, Machine& m) {
     std::swap(model.support_row[m.support[0]], model.support_row[m.support[1]]);
@@ -371,7 +370,9 @@ TEST(Verify, OptionsThatStateNoFormulationAreRefused) {
   Model model = trained_svc(Rbf{0.5}, data, Multiclass::one_vs_one);
   for (const auto& options : std::vector<std::vector<std::pair<std::string, std::string>>>{
            {}, {{"task", "svc"}}, {{"task", "svc"}, {"cost", "x"}}, {{"task", "svd"}}}) {
-    model.options = options;
+    StatedTask stated = task_stated_in(options);
+    model.task = stated.task;
+    model.options = stated.rest;
     EXPECT_THROW(verify(model, data, Threads(1)), Error);
   }
 }

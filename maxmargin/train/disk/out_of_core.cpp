@@ -130,8 +130,7 @@ class Trainer {
     Part part;
     part.w = certified.point;
     Machine& machine = part.machine;
-    machine.positive = subproblem.positive;
-    machine.negative = subproblem.negative;
+    static_cast<Sides&>(machine) = subproblem;
     if (problem.constant != Constant::none) {
       machine.lambda = {part.w.back()};
       part.w.pop_back();
@@ -198,8 +197,7 @@ std::optional<std::string> refuses_out_of_core(const TrainOptions& options) {
   if (options.probability_folds > 0) return "it learns no probabilities";
   if (options.start) return "it starts from no model";
   if (options.l1) return "it knows no other regulariser than |w|^2";
-  if (const auto* svc = std::get_if<Svc>(&options.task))
-    if (svc->multiclass == Multiclass::crammer_singer) return "it knows ovo and ovr only";
+  if (is_one_problem(options.task)) return "it trains each machine by itself";
   return refuses_task(options.task);
 }
 

@@ -116,8 +116,7 @@ TEST_F(OutOfCoreTest, Regression) {
   const std::string path = write(made::regression(600, 5, made::Storage::dense_doubles, 3));
   Svr task;
   expect_equal(path, {}, spilled(path, Outcome::number), linear(task), threads_);
-  task.loss = ErrorLoss::huber;
-  task.sigma = 0.1;
+  task.loss = Huber{0.1};
   expect_equal(path, {}, spilled(path, Outcome::number), linear(task), threads_);
 }
 

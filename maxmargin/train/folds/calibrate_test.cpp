@@ -170,7 +170,7 @@ TEST(Calibrate, WeightsOfRowsAndClassesCountAsRows) {
 
 TEST(Calibrate, IntervalsHoldAsManyNewRowsAsTheySay) {
   TrainOptions options;
-  options.task = Svr{.cost = 1, .epsilon = 0.1};
+  options.task = Svr{.cost = 1, .loss = EpsilonInsensitive{0.1}};
   options.kernel = Rbf{1};
   options.probability_folds = 5;
   const Model model =

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "maxmargin/model/mixture.hpp"
+#include "maxmargin/model/predict.hpp"
 
 namespace maxmargin {
 namespace {
@@ -12,57 +13,7 @@ namespace {
 constexpr std::size_t tile_rows = 512, tile_columns = 1024;
 constexpr std::size_t rows_per_task = 64;
 
-/// Votes that a class has for certain, and those it may have.
-struct Votes {
-  int least = 0, most = 0;
-};
-
-std::vector<std::size_t> doubts_of_votes(const Model& model, std::span<const double> values,
-                                         std::span<const double> blur) {
-  std::vector<std::size_t> doubtful;
-  std::vector<Votes> votes(model.classes.size());
-  for (std::size_t m = 0; m < values.size(); ++m) {
-    const Machine& machine = model.machines[m];
-    const auto positive = static_cast<std::size_t>(machine.positive);
-    const auto negative = static_cast<std::size_t>(machine.negative);
-    if (std::abs(values[m]) < blur[m]) {
-      doubtful.push_back(m);
-      ++votes[positive].most;
-      ++votes[negative].most;
-    } else {
-      Votes& winner = votes[values[m] > 0 ? positive : negative];
-      ++winner.least;
-      ++winner.most;
-    }
-  }
-  if (doubtful.empty()) return doubtful;
-  const auto best = std::ranges::max_element(votes, {}, &Votes::least);
-  for (auto other = votes.begin(); other != votes.end(); ++other)
-    if (other != best && other->most >= best->least) return doubtful;
-  return {};
-}
-
-std::vector<std::size_t> doubts_of_largest(std::span<const double> values,
-                                           std::span<const double> blur) {
-  const auto top = static_cast<std::size_t>(std::ranges::max_element(values) - values.begin());
-  std::vector<std::size_t> doubtful;
-  for (std::size_t m = 0; m < values.size(); ++m)
-    if (m != top && values[top] - values[m] < blur[top] + blur[m]) doubtful.push_back(m);
-  if (!doubtful.empty()) doubtful.push_back(top);
-  return doubtful;
-}
-
 }  // namespace
-
-std::vector<std::size_t> in_doubt(const Model& model, std::span<const double> values,
-                                  std::span<const double> blur) {
-  if (model.outcome == Outcome::number) return {};
-  if (model.machines.size() > 1)
-    return model.multiclass == Multiclass::one_vs_one ? doubts_of_votes(model, values, blur)
-                                                      : doubts_of_largest(values, blur);
-  if (std::abs(values[0]) < blur[0]) return {0};
-  return {};
-}
 
 double HeldOut::exact_value(std::size_t machine, Index point) const {
   const Machine& chosen = model_.machines[machine];

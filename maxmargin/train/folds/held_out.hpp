@@ -34,9 +34,4 @@ class HeldOut {
   const Model& model_;
 };
 
-/// The decision values that may decide what is predicted by their sign or order, if each of them is
-/// only known up to `blur`.
-std::vector<std::size_t> in_doubt(const Model& model, std::span<const double> values,
-                                  std::span<const double> blur);
-
 }  // namespace maxmargin

@@ -48,9 +48,10 @@ std::vector<std::pair<Dataset, TrainOptions>> cases() {
   std::vector<std::pair<Dataset, TrainOptions>> list;
   list.emplace_back(made::classification(400, 6, Storage::dense_doubles, 1),
                     TrainOptions{.task = Svc{.cost = 300}, .kernel = Rbf{0.3}, .stop = stop});
-  list.emplace_back(
-      made::regression(400, 6, Storage::sparse, 2),
-      TrainOptions{.task = Svr{.cost = 300, .epsilon = 0.4}, .kernel = Rbf{0.3}, .stop = stop});
+  list.emplace_back(made::regression(400, 6, Storage::sparse, 2),
+                    TrainOptions{.task = Svr{.cost = 300, .loss = EpsilonInsensitive{0.4}},
+                                 .kernel = Rbf{0.3},
+                                 .stop = stop});
   list.emplace_back(
       made::regression(400, 6, Storage::dense_doubles, 3),
       TrainOptions{.task = NuSvr{.cost = 300, .nu = 0.1}, .kernel = Rbf{0.3}, .stop = stop});

@@ -166,7 +166,7 @@ Retrained train_afresh(const Prepared& prepared, const std::vector<bool>& left_o
 std::optional<Retrainable> retrainable(const Prepared& prepared, const TrainOptions& options,
                                        std::size_t folds, const Threads& threads) {
   constexpr std::size_t least_folds = 3;
-  if (prepared.problems.multiclass == Multiclass::crammer_singer || options.l1) return std::nullopt;
+  if (is_one_problem(prepared.problems.multiclass) || options.l1) return std::nullopt;
   if (folds < least_folds || options.approximate || prepared.problems.list.empty() ||
       prepared.examples.functions.count() > 0)
     return std::nullopt;

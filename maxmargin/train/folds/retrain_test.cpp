@@ -46,7 +46,7 @@ std::vector<Case> cases() {
        {.task = Svc{.cost = 2, .multiclass = Multiclass::one_vs_rest}, .kernel = Rbf{1}}});
   list.push_back({"squared hinge",
                   classes(6),
-                  {.task = Svc{.cost = 5, .loss = MarginLoss::squared_hinge}, .kernel = Rbf{1}}});
+                  {.task = Svc{.cost = 5, .loss = SquaredHinge{}}, .kernel = Rbf{1}}});
   list.push_back({"nu-svc", classes(7), {.task = NuSvc{.nu = 0.4}, .kernel = Rbf{1}}});
   list.push_back({"svr", numbers(8), {.task = Svr{.cost = 2}, .kernel = Rbf{1}}});
   list.push_back({"nu-svr", numbers(9), {.task = NuSvr{.cost = 2, .nu = 0.4}, .kernel = Rbf{1}}});
@@ -220,7 +220,7 @@ TEST(Retrainer, LeavesToOthersWhatItCannotDo) {
   EXPECT_FALSE(takes({.task = Svc{}, .kernel = Rbf{1}}, 2));
   EXPECT_FALSE(takes({.task = Svc{.hard_margin = true}, .kernel = Rbf{1}}, 5));
   EXPECT_FALSE(takes({.task = Svc{}, .kernel = Rbf{1}, .solver = "interior-point"}, 5));
-  EXPECT_FALSE(takes({.task = Svc{.loss = MarginLoss::logistic}, .kernel = Rbf{1}}, 5));
+  EXPECT_FALSE(takes({.task = Svc{.loss = Logistic{}}, .kernel = Rbf{1}}, 5));
 }
 
 }  // namespace

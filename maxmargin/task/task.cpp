@@ -1,0 +1,53 @@
+#include "maxmargin/task/task.hpp"
+
+namespace maxmargin {
+
+Outcome outcome_of(const Task& task) {
+  return std::visit([](const auto& chosen) { return chosen.outcome; }, task);
+}
+
+Loss loss_of(const Task& task) {
+  return std::visit(
+      [](const auto& chosen) -> Loss {
+        if constexpr (requires { chosen.hard_margin; })
+          if (chosen.hard_margin && !std::holds_alternative<Hinge>(chosen.loss))
+            throw Error(Fault::usage, "a hard margin has no loss",
+                        "leave --loss or --hard-margin out");
+        if constexpr (requires { chosen.loss; })
+          return std::visit([](const auto& loss) -> Loss { return loss; }, chosen.loss);
+        else
+          return chosen.objective();
+      },
+      task);
+}
+
+Bias bias_of(const Task& task) {
+  return std::visit(
+      [](const auto& chosen) {
+        if constexpr (requires { chosen.bias; }) return chosen.bias;
+        return Bias::unpenalised;
+      },
+      task);
+}
+
+std::optional<double> cost_of(const Task& task) {
+  return std::visit(
+      [](const auto& chosen) -> std::optional<double> {
+        if constexpr (requires { chosen.hard_margin; })
+          if (chosen.hard_margin) return std::nullopt;
+        if constexpr (requires { chosen.cost; }) return chosen.cost;
+        return std::nullopt;
+      },
+      task);
+}
+
+bool is_one_problem(const Task& task) {
+  return std::visit(
+      [](const auto& chosen) {
+        if constexpr (requires { chosen.multiclass; }) return is_one_problem(chosen.multiclass);
+        return false;
+      },
+      task);
+}
+
+}  // namespace maxmargin
