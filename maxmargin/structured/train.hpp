@@ -16,6 +16,8 @@ struct StructuredTraining {
   const StructuredModel* resume = nullptr;  ///< planes to start from
   /// Called now and then with a model that holds what there is so far.
   std::function<void(const StructuredModel&)> checkpoint;
+  /// Called with what there is so far, of which nothing is certified, where the oracle fails.
+  std::function<void(const StructuredModel&)> rescue;
 };
 
 struct TrainedStructured {
