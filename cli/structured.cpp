@@ -291,15 +291,21 @@ int verify_structures(const StructuredArguments& arguments) {
   const VerifiedStructured verified =
       naming(arguments.data, [&] { return verify_structured(model, *data, threads); });
   if (arguments.json) {
-    print_json({{"holds", verified.holds},
+    Json object{{"holds", verified.holds},
                 {"reason", verified.reason},
                 {"stored", certificate_json(model.certificate)},
-                {"recomputed", certificate_json(verified.recomputed)},
-                {"seconds", watch.seconds()}});
+                {"recomputed", certificate_json(verified.recomputed)}};
+    if (verified.by_witness) object["second_oracle"] = certificate_json(*verified.by_witness);
+    object["seconds"] = watch.seconds();
+    print_json(object);
   } else {
     std::string text = "stored\n" + show_structured_certificate(model.certificate) +
-                       fmt::format("recomputed, by {}\n", data->witness_name()) +
+                       fmt::format("recomputed, by {}\n",
+                                   verified.by_witness ? "the same oracle" : data->witness_name()) +
                        show_structured_certificate(verified.recomputed);
+    if (verified.by_witness)
+      text += fmt::format("what {} finds\n", data->witness_name()) +
+              show_structured_certificate(*verified.by_witness);
     text += verified.holds ? "the certificate holds"
                            : "the certificate does NOT hold: " + verified.reason;
     print(text + fmt::format(", recomputed in {}\n", show_seconds(watch.seconds())));

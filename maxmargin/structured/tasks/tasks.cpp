@@ -5,6 +5,7 @@
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/data/readers/number.hpp"
 #include "maxmargin/structured/tasks/multiclass/multiclass.hpp"
+#include "maxmargin/structured/tasks/multilabel/multilabel.hpp"
 #include "maxmargin/structured/tasks/process/process.hpp"
 #include "maxmargin/structured/tasks/ranking/ranking.hpp"
 #include "maxmargin/structured/tasks/sequence/sequence.hpp"
@@ -14,7 +15,7 @@ namespace maxmargin {
 
 std::span<const StructuredTask> structured_tasks() {
   static const std::array tasks{multiclass_structured_task(), sequence_task(), ranking_task(),
-                                process_task()};
+                                process_task(), multilabel_task()};
   return tasks;
 }
 

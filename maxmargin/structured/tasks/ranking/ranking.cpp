@@ -44,15 +44,12 @@ void RankingScores::add(std::span<const double> relevance, std::span<const doubl
 
 namespace {
 
-RankingExamples read_queries(const std::string& path, std::size_t columns) {
+RankingExamples read_queries(const std::string& path, const Vocabulary* known) {
   RankingExamples data;
-  data.x = Features::sparse(columns);
+  FeatureRows rows(known);
   TextLines lines(path);
   std::set<std::string> seen;
   bool any = false;
-  std::vector<Index> index;
-  std::vector<double> values;
-  const bool fixed = columns > 0;
   while (lines.next()) {
     const FeatureRow row = feature_row(lines);
     if (row.label.empty()) continue;
@@ -74,20 +71,11 @@ RankingExamples read_queries(const std::string& path, std::size_t columns) {
       any = true;
     }
     data.relevance.push_back(*relevance);
-    index.clear();
-    values.clear();
-    for (std::size_t k = 0; k < row.index.size(); ++k) {
-      // Features that training did not see have no weight.
-      if (row.value[k] == 0 || (fixed && row.index[k] >= columns)) continue;
-      index.push_back(row.index[k]);
-      values.push_back(row.value[k]);
-    }
-    if (!fixed && !index.empty() && index.back() >= data.x.columns())
-      data.x.widen(static_cast<std::size_t>(index.back()) + 1);
-    data.x.append(index, values);
+    rows.append(row);
   }
   if (!any) throw Error(Fault::data, Place{path}, "there are no queries", "give some");
   data.query.push_back(data.relevance.size());
+  data.x = rows.take();
   return data;
 }
 
@@ -98,9 +86,7 @@ class RankingData : public StructuredData {
 
   const Oracle& oracle() const override { return oracle_; }
   const Oracle& witness() const override { return witness_; }
-  Vocabulary vocabulary() const override {
-    return {{"columns", {std::to_string(data_.x.columns())}}};
-  }
+  Vocabulary vocabulary() const override { return {columns_word(data_.x)}; }
   std::string contents() const override {
     return std::to_string(data_.size()) + " queries of " + std::to_string(data_.relevance.size()) +
            " documents, " + std::to_string(data_.x.columns()) + " features";
@@ -139,15 +125,7 @@ std::unique_ptr<StructuredData> read_ranking(const std::string& path, const Sett
   RankingOptions options;
   options.loss = static_cast<RankingLoss>(settings.one_of("loss", {"pairs", "ap", "ndcg"}));
   options.weight = static_cast<PairWeight>(settings.one_of("weight", {"query", "pairs", "none"}));
-  std::size_t columns = 0;
-  if (known != nullptr) {
-    const auto& words = words_of(*known, "columns");
-    const auto number = words.empty() ? std::nullopt : number_in(words[0]);
-    if (!number || !(*number >= 1) || *number > UINT32_MAX)
-      throw Error(Fault::data, "the model's number of features is damaged", "train it again");
-    columns = static_cast<std::size_t>(*number);
-  }
-  RankingExamples data = read_queries(path, columns);
+  RankingExamples data = read_queries(path, known);
   if (options.loss == RankingLoss::average_precision && known == nullptr) {
     std::set<double> levels(data.relevance.begin(), data.relevance.end());
     if (levels.size() > 2 && !settings.yes("binary"))
