@@ -64,6 +64,32 @@ inline std::string multilabel_text(std::size_t labels, int rows = 16) {
   return text;
 }
 
+inline std::string clustering_text() {
+  Rng rng(4);
+  std::string text;
+  for (int i = 0; i < 24; ++i)
+    text +=
+        std::to_string(i % 3) + " qid:" + std::to_string(i / 6) + row_of(rng, 3 * (i % 3)) + "\n";
+  return text;
+}
+
+inline std::string alignment_text() {
+  return "GAT-TACA\nGCTATACA\n\nCCTAG--A\nCC-AGTTA\n\nAC\nAC\n\nTT-G\n--AG\n";
+}
+inline std::string local_alignment_text() {
+  return "ccGAT-TAtt\ngGCTATAgc\n\nttCTAGat\nCTAGcc\n\nacaGA\nGAtt\n";
+}
+
+inline std::string graph_text() {
+  return "graph\nedge a b 1:1\nedge b c 1:1\nedge a c 2:1\nedge c d 1:1 2:0.5\nedge b d 2:1\n"
+         "edge d a 3:1\npath a b c d\npath a b c\npath b c d\n"
+         "graph\nedge s t 2:2\nedge s u 1:1\nedge u t 1:1\npath s u t\n";
+}
+inline std::string grid_text() {
+  return "grid\n..~.\n.~~.\n....\npath 0,0 1,0 2,0 2,1 2,2 2,3 1,3\npath 0,1 0,0 1,0 2,0\n"
+         "grid\n.~.\n...\npath 0,0 1,0 1,1 1,2 0,2\n";
+}
+
 inline std::vector<Sample> all() {
   return {
       {"multiclass-structured", {}, multiclass_text()},
@@ -77,6 +103,11 @@ inline std::vector<Sample> all() {
       {"multilabel", {{"edges", "full"}}, multilabel_text(5)},
       {"multilabel", {{"edges", "full"}}, multilabel_text(8)},
       {"multilabel", {{"edges", "full"}}, multilabel_text(18, 5), 0.3},
+      {"alignment", {}, alignment_text()},
+      {"alignment", {{"mode", "local"}}, local_alignment_text()},
+      {"clustering", {}, clustering_text()},
+      {"plan", {}, graph_text()},
+      {"plan", {{"steps", "9"}}, grid_text()},
   };
 }
 

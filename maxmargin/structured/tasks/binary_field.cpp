@@ -244,23 +244,4 @@ bool next_whole(std::size_t nodes, Structure& x) {
   return false;
 }
 
-bool next_relaxed(const BinaryField& field, Structure& x) {
-  const std::size_t n = field.size();
-  Structure halves(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(std::min(n, x.size())));
-  if (x.empty()) {
-    x = with_links(field, Structure(n, 0));
-    return true;
-  }
-  if (is_whole(x, n))
-    for (std::int32_t& each : halves) each *= 2;
-  for (std::int32_t& each : halves) {
-    each = (each + 1) % 3;
-    if (each > 0) {
-      x = with_links(field, std::move(halves));
-      return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace maxmargin

@@ -52,9 +52,7 @@ Structure made_whole(const BinaryField& field, const Structure& x);
 
 /// The same as best_relaxed(), by shortest paths in a matrix of capacities: plain, for verify.
 Structure best_relaxed_plainly(const BinaryField& field);
-/// The next of all structures of the relaxation, or of the whole ones; see EnumerationOracle. The
-/// links of a relaxed one are those that the signs of `together` ask for.
-bool next_relaxed(const BinaryField& field, Structure& x);
+/// The next of all whole structures; see EnumerationOracle.
 bool next_whole(std::size_t nodes, Structure& x);
 
 }  // namespace maxmargin

@@ -8,6 +8,29 @@
 
 namespace maxmargin {
 
+void append_feature(FeatureRow& row, std::string_view word, const TextLines& lines) {
+  const std::size_t colon = word.find(':');
+  Index index = 0;
+  const auto [end, code] =
+      std::from_chars(word.data(), word.data() + std::min(colon, word.size()), index);
+  const auto value =
+      colon == std::string_view::npos ? std::nullopt : number_in(word.substr(colon + 1));
+  if (code != std::errc{} || colon == std::string_view::npos || end != word.data() + colon ||
+      !value || !std::isfinite(*value) || std::abs(*value) > 1e100)
+    throw Error(Fault::data, lines.place(), shown(word) + " is not index:value",
+                "write for example 3:0.5");
+  if (!row.index.empty() && index <= row.index.back())
+    throw Error(
+        Fault::data, lines.place(),
+        "feature " + std::to_string(index) + " comes after " + std::to_string(row.index.back()),
+        "write the features of a row in increasing order");
+  if (index == UINT32_MAX)
+    throw Error(Fault::data, lines.place(), "the index " + std::string(word) + " is too large",
+                "number the features from 1");
+  row.index.push_back(index);
+  row.value.push_back(*value);
+}
+
 FeatureRow feature_row(const TextLines& lines, RowLabel label) {
   FeatureRow row;
   std::string_view line = lines.line();
@@ -26,26 +49,7 @@ FeatureRow feature_row(const TextLines& lines, RowLabel label) {
       row.qid = word.substr(4);
       continue;
     }
-    const std::size_t colon = word.find(':');
-    Index index = 0;
-    const auto [end, code] =
-        std::from_chars(word.data(), word.data() + std::min(colon, word.size()), index);
-    const auto value =
-        colon == std::string_view::npos ? std::nullopt : number_in(word.substr(colon + 1));
-    if (code != std::errc{} || colon == std::string_view::npos || end != word.data() + colon ||
-        !value || !std::isfinite(*value) || std::abs(*value) > 1e100)
-      throw Error(Fault::data, lines.place(), shown(word) + " is not index:value",
-                  "write for example 3:0.5");
-    if (!row.index.empty() && index <= row.index.back())
-      throw Error(
-          Fault::data, lines.place(),
-          "feature " + std::to_string(index) + " comes after " + std::to_string(row.index.back()),
-          "write the features of a row in increasing order");
-    if (index == UINT32_MAX)
-      throw Error(Fault::data, lines.place(), "the index " + std::string(word) + " is too large",
-                  "number the features from 1");
-    row.index.push_back(index);
-    row.value.push_back(*value);
+    append_feature(row, word, lines);
   }
   return row;
 }

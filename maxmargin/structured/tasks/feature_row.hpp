@@ -16,6 +16,9 @@ struct FeatureRow {
   std::vector<double> value;
 };
 
+/// Reads a word index:value of the current line. Throws Error with its place.
+void append_feature(FeatureRow& row, std::string_view word, const TextLines& lines);
+
 /// Whether a row has to begin with its label.
 enum class RowLabel { required, optional };
 

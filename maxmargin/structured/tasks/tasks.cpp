@@ -4,8 +4,11 @@
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/data/readers/number.hpp"
+#include "maxmargin/structured/tasks/alignment/alignment.hpp"
+#include "maxmargin/structured/tasks/clustering/clustering.hpp"
 #include "maxmargin/structured/tasks/multiclass/multiclass.hpp"
 #include "maxmargin/structured/tasks/multilabel/multilabel.hpp"
+#include "maxmargin/structured/tasks/plan/plan.hpp"
 #include "maxmargin/structured/tasks/process/process.hpp"
 #include "maxmargin/structured/tasks/ranking/ranking.hpp"
 #include "maxmargin/structured/tasks/sequence/sequence.hpp"
@@ -14,8 +17,14 @@
 namespace maxmargin {
 
 std::span<const StructuredTask> structured_tasks() {
-  static const std::array tasks{multiclass_structured_task(), sequence_task(), ranking_task(),
-                                process_task(), multilabel_task()};
+  static const std::array tasks{multiclass_structured_task(),
+                                sequence_task(),
+                                ranking_task(),
+                                process_task(),
+                                multilabel_task(),
+                                alignment_task(),
+                                clustering_task(),
+                                plan_task()};
   return tasks;
 }
 

@@ -8,7 +8,7 @@
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/data/readers/number.hpp"
-#include "maxmargin/structured/tasks/feature_row.hpp"
+#include "maxmargin/structured/tasks/grouped_rows.hpp"
 
 namespace maxmargin {
 
@@ -46,36 +46,19 @@ namespace {
 
 RankingExamples read_queries(const std::string& path, const Vocabulary* known) {
   RankingExamples data;
-  FeatureRows rows(known);
-  TextLines lines(path);
-  std::set<std::string> seen;
-  bool any = false;
-  while (lines.next()) {
-    const FeatureRow row = feature_row(lines);
-    if (row.label.empty()) continue;
-    const auto relevance = number_in(row.label);
-    if (!relevance || !std::isfinite(*relevance) || *relevance < 0 || *relevance > 60)
-      throw Error(Fault::data, lines.place(), shown(row.label) + " is no relevance",
-                  "write a number from 0 to 60");
-    if (row.qid.empty())
-      throw Error(Fault::data, lines.place(), "a document has no qid",
-                  "write RELEVANCE qid:N index:value ...");
-    if (!any || data.name.back() != row.qid) {
-      if (any) data.query.push_back(data.relevance.size());
-      if (!seen.emplace(row.qid).second)
-        throw Error(Fault::data, lines.place(),
-                    "qid:" + std::string(row.qid) + " occurs again after other queries",
-                    "documents of one query stand together: sort them");
-      data.name.emplace_back(row.qid);
-      data.line.push_back(lines.number());
-      any = true;
-    }
-    data.relevance.push_back(*relevance);
-    rows.append(row);
-  }
-  if (!any) throw Error(Fault::data, Place{path}, "there are no queries", "give some");
-  data.query.push_back(data.relevance.size());
-  data.x = rows.take();
+  GroupReader reader{
+      "document", "query", [&](const FeatureRow& row, const TextLines& lines) {
+        const auto relevance = number_in(row.label);
+        if (!relevance || !std::isfinite(*relevance) || *relevance < 0 || *relevance > 60)
+          throw Error(Fault::data, lines.place(), shown(row.label) + " is no relevance",
+                      "write a number from 0 to 60");
+        data.relevance.push_back(*relevance);
+      }};
+  GroupedRows groups = read_grouped_rows(path, known, reader);
+  data.x = std::move(groups.x);
+  data.query = std::move(groups.start);
+  data.name = std::move(groups.name);
+  data.line = std::move(groups.line);
   return data;
 }
 
