@@ -90,6 +90,22 @@ inline std::string grid_text() {
          "grid\n.~.\n...\npath 0,0 1,0 1,1 1,2 0,2\n";
 }
 
+inline std::string sample_text(int rows) {
+  Rng rng(6);
+  std::string text;
+  for (int i = 0; i < rows; ++i)
+    text += (i % 3 == 0 ? "+1" : "-1") + row_of(rng, i % 3 == 0 ? 1 : 0) + "\n";
+  return text;
+}
+
+inline std::string parse_text() {
+  return "(S (NP (DT the) (NN dog)) (VP (VB sees) (NP (DT a) (JJ old) (NN cat))))\n"
+         "( (S (NP (NNS dogs)) (VP (VB run))) )\n"
+         "(S (NP (DT the) (NN cat)) (VP (VP (VB sees) (NP (DT the) (NN dog)))\n"
+         "  (PP (IN with) (NP (DT the) (NN cat)))))\n"
+         "(S (NP (NP (DT a) (NN dog)) (PP (IN with) (NP (DT a) (NN cat)))) (VP (VB run)))\n";
+}
+
 inline std::vector<Sample> all() {
   return {
       {"multiclass-structured", {}, multiclass_text()},
@@ -106,7 +122,16 @@ inline std::vector<Sample> all() {
       {"alignment", {}, alignment_text()},
       {"alignment", {{"mode", "local"}}, local_alignment_text()},
       {"clustering", {}, clustering_text()},
+      {"parse", {}, parse_text()},
+      {"parse", {{"min-count", "1"}}, parse_text()},
       {"plan", {}, graph_text()},
+      {"sample", {{"loss", "f1"}}, sample_text(9)},
+      {"sample", {{"loss", "f1"}}, sample_text(30)},
+      {"sample", {{"loss", "error"}}, sample_text(20)},
+      {"sample", {{"loss", "precision"}, {"k", "4"}}, sample_text(20)},
+      {"sample", {{"loss", "recall"}}, sample_text(9)},
+      {"sample", {{"loss", "ap"}}, sample_text(5)},
+      {"sample", {{"loss", "roc"}}, sample_text(20)},
       {"plan", {{"steps", "9"}}, grid_text()},
   };
 }

@@ -8,9 +8,11 @@
 #include "maxmargin/structured/tasks/clustering/clustering.hpp"
 #include "maxmargin/structured/tasks/multiclass/multiclass.hpp"
 #include "maxmargin/structured/tasks/multilabel/multilabel.hpp"
+#include "maxmargin/structured/tasks/parse/parse.hpp"
 #include "maxmargin/structured/tasks/plan/plan.hpp"
 #include "maxmargin/structured/tasks/process/process.hpp"
 #include "maxmargin/structured/tasks/ranking/ranking.hpp"
+#include "maxmargin/structured/tasks/sample/sample.hpp"
 #include "maxmargin/structured/tasks/sequence/sequence.hpp"
 #include "maxmargin/structured/tasks/task.hpp"
 
@@ -24,7 +26,9 @@ std::span<const StructuredTask> structured_tasks() {
                                 multilabel_task(),
                                 alignment_task(),
                                 clustering_task(),
-                                plan_task()};
+                                parse_task(),
+                                plan_task(),
+                                sample_task()};
   return tasks;
 }
 
