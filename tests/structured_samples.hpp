@@ -106,6 +106,19 @@ inline std::string parse_text() {
          "(S (NP (NP (DT a) (NN dog)) (PP (IN with) (NP (DT a) (NN cat)))) (VP (VB run)))\n";
 }
 
+inline std::string collective_text(int labels) {
+  Rng rng(7);
+  std::string text;
+  for (int g = 0; g < 6; ++g) {
+    for (int d = 0; d < 5; ++d) {
+      const int label = (g + d / 3) % labels;
+      text += "abc"[label] + (" qid:" + std::to_string(g)) + row_of(rng, label) + "\n";
+    }
+    text += "edge 1 2\nedge 2 3\nedge 1 3\nedge 4 5\nedge 3 4\n";
+  }
+  return text;
+}
+
 inline std::vector<Sample> all() {
   return {
       {"multiclass-structured", {}, multiclass_text()},
@@ -122,6 +135,8 @@ inline std::vector<Sample> all() {
       {"alignment", {}, alignment_text()},
       {"alignment", {{"mode", "local"}}, local_alignment_text()},
       {"clustering", {}, clustering_text()},
+      {"collective", {}, collective_text(2)},
+      {"collective", {}, collective_text(3)},
       {"parse", {}, parse_text()},
       {"parse", {{"min-count", "1"}}, parse_text()},
       {"plan", {}, graph_text()},

@@ -6,6 +6,7 @@
 #include "maxmargin/data/readers/number.hpp"
 #include "maxmargin/structured/tasks/alignment/alignment.hpp"
 #include "maxmargin/structured/tasks/clustering/clustering.hpp"
+#include "maxmargin/structured/tasks/collective/collective.hpp"
 #include "maxmargin/structured/tasks/multiclass/multiclass.hpp"
 #include "maxmargin/structured/tasks/multilabel/multilabel.hpp"
 #include "maxmargin/structured/tasks/parse/parse.hpp"
@@ -26,6 +27,7 @@ std::span<const StructuredTask> structured_tasks() {
                                 multilabel_task(),
                                 alignment_task(),
                                 clustering_task(),
+                                collective_task(),
                                 parse_task(),
                                 plan_task(),
                                 sample_task()};

@@ -26,8 +26,8 @@ struct SampleExamples {
 /// A whole sample of rows of two classes as one example (Joachims, 2005): a structure is a zero or
 /// one for each of n rows, Psi = sum of the positive rows / n. With the share of wrong labels as
 /// Delta it is the usual machine, C times the mean of hinge losses. The most violated labels have
-/// the rows of either class in the order of their scores, so that a table of true and false
-/// positives decides: all tables are looked at, after sorting.
+/// the rows of either class in the order of their scores, so that the numbers of true and false
+/// positives decide; after sorting, the best number of the latter for each of the former, n log n.
 class SampleOracle : public Oracle {
  public:
   /// `data` outlives it.
@@ -50,12 +50,15 @@ class SampleOracle : public Oracle {
 
   /// w.x of each row.
   std::vector<double> scores(std::span<const double> w) const;
-  /// Delta of so many true and false positives; infinite where k forbids it.
+  /// Delta of so many true and false positives, and whether k allows them.
   double loss_of(std::size_t right, std::size_t wrong) const;
   bool allows(std::size_t right, std::size_t wrong) const;
   const SampleExamples& data() const { return data_; }
 
  private:
+  bool has_fixed_count() const {
+    return data_.loss == SampleLoss::precision || data_.loss == SampleLoss::recall;
+  }
   /// Appends scale / n times the rows by their coefficients.
   void append(std::span<const double> coefficient, double scale, JointFeatures& out) const;
 

@@ -35,9 +35,8 @@ SampleOracle::SampleOracle(const SampleExamples& data)
       positives_(static_cast<std::size_t>(std::ranges::count(data.positive, 1))) {}
 
 bool SampleOracle::allows(std::size_t right, std::size_t wrong) const {
-  const bool fixed = data_.loss == SampleLoss::precision || data_.loss == SampleLoss::recall;
   // The truth is always there, with no loss.
-  return !fixed || right + wrong == data_.k || (right == positives_ && wrong == 0);
+  return !has_fixed_count() || right + wrong == data_.k || (right == positives_ && wrong == 0);
 }
 
 double SampleOracle::loss_of(std::size_t right, std::size_t wrong) const {
@@ -124,18 +123,36 @@ Structure SampleOracle::most_violated(std::size_t, std::span<const double> w, As
     return sum;
   };
   const std::vector<double> of_right = sums(positive), of_wrong = sums(negative);
+  const auto value = [&](std::size_t a, std::size_t b) {
+    return (ask == Ask::best ? 0 : loss_of(a, b)) + of_right[a] + of_wrong[b];
+  };
   double most = -infinity;
   std::size_t right = 0, wrong = 0;
-  for (std::size_t a = 0; a < of_right.size(); ++a)
-    for (std::size_t b = 0; b < of_wrong.size(); ++b) {
-      if (!allows(a, b)) continue;
-      const double value = (ask == Ask::best ? 0 : loss_of(a, b)) + of_right[a] + of_wrong[b];
-      if (value > most) {
-        most = value;
-        right = a;
-        wrong = b;
-      }
+  const auto look_at = [&](std::size_t a, std::size_t b) {
+    if (b >= of_wrong.size() || !allows(a, b) || !(value(a, b) > most)) return;
+    most = value(a, b);
+    right = a;
+    wrong = b;
+  };
+  look_at(positives_, 0);
+  for (std::size_t a = 0; a < of_right.size(); ++a) {
+    if (has_fixed_count()) {
+      if (a <= data_.k) look_at(a, data_.k - a);
+      continue;
     }
+    // Concave in the false positives: scores fall, and so do the steps of each Delta.
+    std::size_t low = 0, high = negative.size();
+    while (low < high) {
+      const std::size_t b = low + (high - low) / 2;
+      const double step =
+          f[negative[b]] / n + (ask == Ask::best ? 0 : loss_of(a, b + 1) - loss_of(a, b));
+      if (step > 0)
+        low = b + 1;
+      else
+        high = b;
+    }
+    look_at(a, low);
+  }
   return labels_of(data_.size(), positive, right, negative, wrong);
 }
 
