@@ -9,6 +9,7 @@
 #include "maxmargin/structured/tasks/alignment/alignment.hpp"
 #include "maxmargin/structured/tasks/binary_field.hpp"
 #include "maxmargin/structured/tasks/plan/plan.hpp"
+#include "maxmargin/structured/train.hpp"
 #include "tests/enumerated_structures.hpp"
 #include "tests/structured_samples.hpp"
 #include "tests/temporary_folder.hpp"
@@ -98,6 +99,38 @@ TEST_F(StructuredEnumeration, WalksAreTheBestOfAll) {
   }
 }
 
+TEST_F(StructuredEnumeration, TreesAreTheBestOfAll) {
+  const auto data =
+      read("parse", "(A (B x) (A (B x) (A y)))\n(A (A (B x) (A y)) (B x))\n(A (B y) (B x))\n",
+           {{"min-count", "1"}});
+  const Oracle& oracle = data->oracle();
+  for (std::size_t i = 0; i < oracle.examples(); ++i) {
+    const std::size_t longest = oracle.truth(i).size();
+    expect_best(oracle, i, structures(oracle, i, longest, 4));
+  }
+}
+
+// With the share of wrong labels as loss, a whole sample is the usual machine.
+TEST_F(StructuredEnumeration, ASampleIsTheMachineOfItsRows) {
+  const auto data = read("sample", structured_samples::sample_text(25), {{"loss", "error"}});
+  Stop stop;
+  stop.relative_gap = 1e-9;
+  const Threads threads(1);
+  const SolvedStructured solved = solve({data->oracle(), 5}, BlockPlanes{}, stop, {threads});
+  const std::vector<double>& w = solved.w.coefficients();
+  double objective = solved.w.squared_norm() / 2;
+  std::string lines;
+  data->print(0, data->oracle().truth(0), w, lines);
+  std::istringstream scores(lines);
+  const Structure truth = data->oracle().truth(0);
+  for (const std::int32_t positive : truth) {
+    double f = 0;
+    scores >> f;
+    objective += 5.0 / 25 * std::max(0.0, 1 - (positive == 1 ? f : -f));
+  }
+  EXPECT_NEAR(solved.certificate.primal, objective, 1e-9 * objective);
+}
+
 // Both algorithms for the relaxation against all points in halves, and against whole points where
 // links attract; forests and Gray's code against all whole points.
 TEST_F(StructuredEnumeration, FieldsAreTheBestOfAll) {
@@ -154,6 +187,10 @@ TEST_F(StructuredEnumeration, PredictionsAreWrittenAsTheFilesAre) {
             "ccG-TAtt\nGATAgc\n\n");
   EXPECT_EQ(printed(*read("clustering", "a qid:1 1:1\nb qid:1 1:2\na qid:1 1:1\n"), 0),
             "1 qid:1\n2 qid:1\n1 qid:1\n");
+  const auto trees = read("parse", structured_samples::parse_text());
+  EXPECT_EQ(printed(*trees, 0),
+            "(S (NP (DT the) (NN dog)) (VP (VB sees) (NP (DT a) (JJ old) (NN cat))))\n");
+  EXPECT_EQ(printed(*trees, 1), "(S (NP (NNS dogs)) (VP (VB run)))\n");
   EXPECT_EQ(printed(*read("multilabel", "0,10 1:1\n1:2\n2 1:1\n"), 0), "0,10\n");
   EXPECT_EQ(printed(*read("multilabel", "0,10 1:1\n1:2\n2 1:1\n"), 1), "\n");
 }
@@ -168,6 +205,23 @@ TEST_F(StructuredEnumeration, BadFilesAreOneClearLine) {
                                   {"AC\nAC\nAC\n", "data:3: an alignment is two lines"},
                                   {"A-C\nA-C\n", "a column has two gaps"},
                                   {"A-C\nAC\n", "have 3 and 2 columns"}});
+  expect_complaints("sample", {{"", "there are no rows"},
+                               {"x 1:1\n", "data:1: 'x' is no label"},
+                               {"1 1:1\n1 1:2\n", "all rows are of one class"}});
+  expect_complaints("parse", {{"", "there are no trees"},
+                              {"(A (B x)\n", "the file ends within brackets"},
+                              {"(A x))\n", "data:1: a bracket ends that did not begin"},
+                              {"(A (B x) y)\n", "data:1: the word 'y' stands beside others"},
+                              {"(A (@B x) (C y))\n", "data:1: the label '@B'"},
+                              {"(A x)\n\nx y\n", "data:3: the sentence has no tree"},
+                              {"(A ())\n", "data:1: a bracket is empty"}});
+  expect_complaints(
+      "collective",
+      {{"a qid:1 1:1\na qid:1 1:2\n", "there is only one label"},
+       {"a qid:1 1:1\nedge 1 2\nb qid:1 1:2\n", "data:2: an edge stands before the last document"},
+       {"a qid:1 1:1\nb qid:1 1:2\nedge 1 3\n", "data:3: the graph has 2 documents"},
+       {"a qid:1 1:1\nb qid:1 1:2\nedge 1 x\n", "data:3: an edge has two numbers"},
+       {"edge 1 2\na qid:1 1:1\nb qid:1 1:2\n", "data:1: an edge stands before"}});
   expect_complaints("clustering",
                     {{"", "there is no set"},
                      {"a 1:1\n", "data:1: item without a qid"},
@@ -180,6 +234,15 @@ TEST_F(StructuredEnumeration, BadFilesAreOneClearLine) {
                      {"graph\nedge a b 1:1\nedge a b 1:1\n", "data:3: the edge from a to b"},
                      {"graph\nedge a b 1:1\npath a a\n", "data:3: a path ends where"},
                      {"grid\n..\n.\n", "data:3: a row of 1 cells after one of 2"}});
+  const auto grammar = read("parse", structured_samples::parse_text());
+  const Vocabulary words = grammar->vocabulary();
+  const auto other = read("parse", "(S (NN dog) (VP run))\n(X y)\ndog dog dog\n", {}, &words);
+  EXPECT_NE(other->unknown().find("data:1: the grammar of the training trees does not have"),
+            std::string::npos);
+  const std::vector<double> w(other->oracle().dimensions(), 0.0);
+  std::string lines;
+  other->print(2, other->oracle().most_violated(2, w, Ask::best), w, lines);
+  EXPECT_EQ(lines, "(? (? dog) (? dog) (? dog))\n");
   const auto known = read("multilabel", "0,1 1:1\n1 1:2\n")->vocabulary();
   EXPECT_NE(read("multilabel", "0,7 1:1\n", {}, &known)->unknown().find("data:1: label '7'"),
             std::string::npos);

@@ -203,6 +203,14 @@ std::unique_ptr<StructuredData> read_parse(const std::string& path, const Settin
   if (data.empty()) throw Error(Fault::data, Place{path}, "there are no trees", "give some");
   ParseGrammar grammar =
       known != nullptr ? known_grammar(*known) : GrammarReader(data, min_count).take();
+  for (const ParseExample& example : data) {
+    const double n = static_cast<double>(example.words.size()) + 1;
+    if (n * n * static_cast<double>(grammar.symbols.size()) > 1e8)
+      throw Error(Fault::data, Place{path, example.line},
+                  "the sentence is too long for a grammar of " +
+                      std::to_string(grammar.symbols.size()) + " symbols",
+                  "leave it out");
+  }
   return std::make_unique<ParseData>(std::move(grammar), std::move(data), path);
 }
 
