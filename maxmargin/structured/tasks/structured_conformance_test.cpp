@@ -12,7 +12,7 @@
 #include "tests/structured_samples.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace maxmargin {
+namespace maxmargin::structured_conformance_test {
 namespace {
 
 using structured_samples::Sample;
@@ -143,4 +143,4 @@ INSTANTIATE_TEST_SUITE_P(Tasks, StructuredConformance, testing::ValuesIn(structu
                          });
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::structured_conformance_test

@@ -14,7 +14,7 @@
 #include "tests/structured_samples.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace maxmargin {
+namespace maxmargin::structured_enumeration_test {
 namespace {
 
 class StructuredEnumeration : public testing::Test {
@@ -249,4 +249,4 @@ TEST_F(StructuredEnumeration, BadFilesAreOneClearLine) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::structured_enumeration_test

@@ -17,7 +17,7 @@
 #include "tests/paths.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace maxmargin {
+namespace maxmargin::structured_process_test {
 namespace {
 
 /// Features of person p at job j of an example: x[p][j].
@@ -237,4 +237,4 @@ TEST_F(StructuredProcess, TasksWithoutAnOracleAreRefused) {
 }
 
 }  // namespace
-}  // namespace maxmargin
+}  // namespace maxmargin::structured_process_test
