@@ -51,7 +51,7 @@ class ComponentOptions {
     settings_.describe_default(field, std::move(text));
   }
   const FieldSettings& settings() const { return settings_; }
-  List make(std::string_view name) const { return made<List>(settings_, name); }
+  List make(std::string_view name) const { return component_named<List>(settings_, name); }
 
  private:
   FieldSettings settings_;

@@ -32,7 +32,7 @@ Kernel KernelOptions::make_without_data() const {
   if (settings_.has(name_, "gamma") && (given == "scale" || given == "auto"))
     throw Error(Fault::usage, fmt::format("kernel {} needs --gamma: there is no data yet", name_),
                 "give a number; 1 / (features * variance) is a start");
-  return made<Kernel>(settings_, name_);
+  return component_named<Kernel>(settings_, name_);
 }
 
 std::string show_kernel(const Kernel& kernel) {

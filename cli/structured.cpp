@@ -215,6 +215,10 @@ int train_structures(StructuredArguments& arguments) {
   if (arguments.folds > 0) return cross_validate(arguments, *data, training, threads);
   if (!arguments.checkpoint.empty())
     training.checkpoint = [&](const StructuredModel& model) { save(model, arguments.checkpoint); };
+  training.rescue = [&](const StructuredModel& model) {
+    save(model, arguments.output);
+    warn(fmt::format("{} holds what there was so far, without a certificate", arguments.output));
+  };
   const StopRequest request;
   const TrainedStructured trained =
       watched(arguments.data, training.stop, request,
@@ -232,7 +236,9 @@ std::unique_ptr<StructuredData> read_for(const StructuredModel& model,
                                          const StructuredArguments& arguments,
                                          const Threads& threads) {
   const StructuredTask& task = task_of(model.task, arguments.model);
-  return task.read(arguments.data, task.settings(model.settings), &model.vocabulary, threads);
+  std::map<std::string, std::string> settings = model.settings;
+  settings.insert(arguments.given.begin(), arguments.given.end());
+  return task.read(arguments.data, task.settings(settings), &model.vocabulary, threads);
 }
 
 int predict_with_structures(const StructuredArguments& arguments) {
@@ -285,15 +291,21 @@ int verify_structures(const StructuredArguments& arguments) {
   const VerifiedStructured verified =
       naming(arguments.data, [&] { return verify_structured(model, *data, threads); });
   if (arguments.json) {
-    print_json({{"holds", verified.holds},
+    Json object{{"holds", verified.holds},
                 {"reason", verified.reason},
                 {"stored", certificate_json(model.certificate)},
-                {"recomputed", certificate_json(verified.recomputed)},
-                {"seconds", watch.seconds()}});
+                {"recomputed", certificate_json(verified.recomputed)}};
+    if (verified.by_witness) object["second_oracle"] = certificate_json(*verified.by_witness);
+    object["seconds"] = watch.seconds();
+    print_json(object);
   } else {
     std::string text = "stored\n" + show_structured_certificate(model.certificate) +
-                       "recomputed, by another oracle\n" +
+                       fmt::format("recomputed, by {}\n",
+                                   verified.by_witness ? "the same oracle" : data->witness_name()) +
                        show_structured_certificate(verified.recomputed);
+    if (verified.by_witness)
+      text += fmt::format("what {} finds\n", data->witness_name()) +
+              show_structured_certificate(*verified.by_witness);
     text += verified.holds ? "the certificate holds"
                            : "the certificate does NOT hold: " + verified.reason;
     print(text + fmt::format(", recomputed in {}\n", show_seconds(watch.seconds())));
@@ -355,6 +367,20 @@ void add_text(CLI::App& app, const std::string& name, const std::string& type,
   app.add_option(name, text, help)->type_name(type)->take_last()->group(group);
 }
 
+void add_task_option(CLI::App& app, const TaskOption& option,
+                     const std::shared_ptr<StructuredArguments>& arguments) {
+  app.add_option_function<std::string>(
+         "--" + std::string(option.name),
+         [arguments, name = std::string(option.name)](const std::string& text) {
+           arguments->given[name] = text;
+         },
+         std::string(option.help) +
+             (option.standard.empty() ? "" : fmt::format(" [{}]", option.standard)))
+      ->type_name(std::string(option.type))
+      ->take_last()
+      ->group("Task");
+}
+
 Verb add_structured_train(CLI::App& program, std::shared_ptr<StructuredArguments> arguments) {
   const StructuredTask& task = *structured_task_named(arguments->task);
   CLI::App* app =
@@ -365,17 +391,7 @@ Verb add_structured_train(CLI::App& program, std::shared_ptr<StructuredArguments
       ->type_name("MODEL")
       ->take_last();
   add_text(*app, "--task", "NAME", "this one", arguments->task);
-  for (const TaskOption& option : task.options)
-    app->add_option_function<std::string>(
-           "--" + std::string(option.name),
-           [arguments, name = std::string(option.name)](const std::string& text) {
-             arguments->given[name] = text;
-           },
-           std::string(option.help) +
-               (option.standard.empty() ? "" : fmt::format(" [{}]", option.standard)))
-        ->type_name(std::string(option.type))
-        ->take_last()
-        ->group("Task");
+  for (const TaskOption& option : task.options) add_task_option(*app, option, arguments);
   const auto add = [&](const std::string& name, const std::string& type, const std::string& help,
                        std::function<void(const std::string&)> take) {
     app->add_option_function<std::string>(name, std::move(take), help)
@@ -451,7 +467,12 @@ Verb add_with_model(CLI::App& program, const std::string& verb,
     app->add_flag("--quiet", arguments->quiet, "no summary");
   }
   app->add_flag("--json", arguments->json, "print one JSON object");
-  if (verb != "inspect") add_threads(*app, arguments->threads);
+  if (verb != "inspect") {
+    add_threads(*app, arguments->threads);
+    for (const StructuredTask& task : structured_tasks())
+      for (const TaskOption& option : task.options)
+        if (option.stored == Stored::no) add_task_option(*app, option, arguments);
+  }
   return {app, [arguments, verb] {
             if (verb == "predict") return predict_with_structures(*arguments);
             return verb == "verify" ? verify_structures(*arguments)

@@ -7,6 +7,7 @@
 
 #include "maxmargin/online/rules/rules.hpp"
 #include "maxmargin/solver/solvers.hpp"
+#include "maxmargin/structured/tasks/task.hpp"
 #include "maxmargin/task/task.hpp"
 #include "tests/source_tree.hpp"
 
@@ -83,6 +84,18 @@ TEST(Docs, EveryTaskHasAPageThatNamesItsParameters) {
   const std::string classes = text_of(source_dir() / "docs/svc.md");
   for (const auto& each : Named<Multiclass>::values)
     EXPECT_TRUE(contains(classes, each.second)) << each.second;
+}
+
+TEST(Docs, EveryTaskOfAStructuralMachineIsDescribedWithItsOptions) {
+  const std::string all = text_of(source_dir() / "docs/structured.md");
+  for (const StructuredTask& task : structured_tasks()) {
+    EXPECT_TRUE(contains(all, "| `" + std::string(task.name) + "` |")) << task.name;
+    const std::string text =
+        all + text_of(source_dir() / "docs" / (std::string(task.name) + ".md"));
+    for (const TaskOption& option : task.options)
+      EXPECT_TRUE(contains(text, "--" + std::string(option.name)))
+          << task.name << ": " << option.name;
+  }
 }
 
 TEST(Docs, EverySolverIsDescribed) {

@@ -227,7 +227,7 @@ std::vector<std::string_view> idle_fields(const List& chosen) {
 /// The named component with the values given. Throws a usage Error for an unknown name, a value
 /// that does not fit, and a setting that would have no effect.
 template <class List>
-List made(const FieldSettings& settings, std::string_view name) {
+List component_named(const FieldSettings& settings, std::string_view name) {
   std::optional<List> result;
   for_each_nameable<List>([&](auto component) {
     if (component.name != name) return;

@@ -189,7 +189,7 @@ Inside::Asked Inside::asked(const Options& options, const inside::Dataset& data)
   train.stop = stop_of(given);
   train.solver = given.last("solver", "auto");
   if (train.solver != "auto")
-    train.settings = made<Solver>(settings.solver, train.solver);
+    train.settings = component_named<Solver>(settings.solver, train.solver);
   else if (settings.solver.given("regulariser") == "l1")
     train.l1 = true;  // exactly, by a linear program
   else if (const std::string idle = settings.solver.first_given(); !idle.empty())

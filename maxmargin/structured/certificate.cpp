@@ -48,6 +48,7 @@ struct Term {
   double A = 0, sum_as = 0, sum_loss = 0;
   double rounding = 0;
   std::uint64_t planes = 0;
+  bool whole = true;  ///< nothing but structures themselves, none of a relaxation alone
 };
 
 [[noreturn]] void refuse(const Structured& problem, std::size_t i, const std::string& what,
@@ -74,11 +75,12 @@ Term term_of(const Structured& problem, std::size_t i, const std::vector<Plane>&
     refuse(problem, i, "a score is not finite", "look for infinite or huge features");
   const double inner =
       oracle_error(problem.oracle, i, violator, w, psi) * problem.plane_scale(loss);
-  const bool exact = problem.oracle.exactness() == Exactness::exact;
+  const bool maximises = problem.oracle.exactness() != Exactness::heuristic;
   const double tolerance = 1e3 * (inner + best.error);
-  if (exact && best.s < -tolerance)
+  if (maximises && best.s < -tolerance)
     refuse(problem, i, "the oracle's most violated structure is worse than the truth",
            "mend the oracle, or let it say that it is heuristic");
+  term.whole = problem.oracle.is_whole_structure(i, violator);
   term.violation = std::max(0.0, best.s);
   double charged = inner + best.error;
   double weighted_error = 0;
@@ -87,7 +89,7 @@ Term term_of(const Structured& problem, std::size_t i, const std::vector<Plane>&
       refuse(problem, i, "a plane has a negative alpha", "the model is damaged: train it again");
     const double plane_loss = checked_loss(problem, i, plane.y);
     const Scored known = score(problem, i, plane.y, plane_loss, w, psi);
-    if (exact && known.s > best.s + tolerance + 1e3 * known.error && known.s > tolerance)
+    if (maximises && known.s > best.s + tolerance + 1e3 * known.error && known.s > tolerance)
       refuse(problem, i,
              "the oracle's most violated structure is worse than one it returned before",
              "mend the oracle, or let it say that it is heuristic");
@@ -95,6 +97,7 @@ Term term_of(const Structured& problem, std::size_t i, const std::vector<Plane>&
     charged = std::max(charged, known.error);
     if (plane.alpha == 0) continue;
     ++term.planes;
+    term.whole = term.whole && problem.oracle.is_whole_structure(i, plane.y);
     term.A += plane.alpha;
     term.sum_as += plane.alpha * known.s;
     term.sum_loss += plane.alpha * plane_loss;
@@ -134,6 +137,7 @@ CertifiedStructures certify_at(const Structured& problem, const Planes& planes,
   const double half_norm = w.squared_norm() / 2;
   const double own_half_norm = own == nullptr ? half_norm : own->squared_norm() / 2;
   double cost = 0, sum_loss = 0, squares = 0, gap = 0;
+  bool whole = true;
   result.terms.resize(n);
   for (std::size_t i = 0; i < n; ++i) {
     const Term& term = terms[i];
@@ -144,9 +148,13 @@ CertifiedStructures certify_at(const Structured& problem, const Planes& planes,
     squares += problem.curvature() / 2 * term.A * term.A;
     certificate.rounding += term.rounding;
     certificate.planes += term.planes;
+    whole = whole && term.whole;
     if (problem.slack == Slack::none)
       certificate.violation = std::max(certificate.violation, term.violation);
   }
+  // What maximises over more than the structures, and found one of these, has found the best.
+  if (certificate.exactness == Exactness::relaxed && whole)
+    certificate.exactness = Exactness::exact;
   certificate.rounding += static_cast<double>(n) * unit * (cost + sum_loss + std::abs(half_norm));
   certificate.primal = half_norm + cost;
   certificate.dual = sum_loss - own_half_norm - squares;

@@ -14,7 +14,7 @@ struct DoctorOptions {
 /// loss, no loss is negative, features stay within the dimensions, difference() is the truth's
 /// features less the structure's, the oracle's answer is the same twice and no worse than the truth
 /// nor than any structure that it returned for another w. Throws an Error that names the example.
-/// What a relaxed or heuristic oracle may miss is not held against it.
+/// What a heuristic oracle may miss is not held against it.
 void examine(const Structured& problem, const DoctorOptions& options = {});
 
 }  // namespace maxmargin

@@ -22,6 +22,9 @@ class EnumerationOracle : public Oracle {
   bool is_structure(std::size_t i, StructureView y) const override {
     return other_.is_structure(i, y);
   }
+  bool is_whole_structure(std::size_t i, StructureView y) const override {
+    return other_.is_whole_structure(i, y);
+  }
   std::string example_name(std::size_t i) const override { return other_.example_name(i); }
 
   Structure most_violated(std::size_t i, std::span<const double> w, Ask ask) const override;

@@ -102,6 +102,11 @@ class Oracle {
   /// Whether y is a structure of the example at all: planes of a file are asked before they are
   /// used.
   virtual bool is_structure(std::size_t, StructureView) const { return true; }
+  /// Of a relaxed oracle: whether y is one of the structures themselves. A certificate that needs
+  /// no others is exact.
+  virtual bool is_whole_structure(std::size_t, StructureView) const {
+    return exactness() != Exactness::relaxed;
+  }
   /// What to call an example in a message.
   virtual std::string example_name(std::size_t example) const;
 };
@@ -141,6 +146,9 @@ class OracleSubset : public Oracle {
                                        const Threads& threads) const override;
   bool is_structure(std::size_t i, StructureView y) const override {
     return whole_.is_structure(which_[i], y);
+  }
+  bool is_whole_structure(std::size_t i, StructureView y) const override {
+    return whole_.is_whole_structure(which_[i], y);
   }
   std::string example_name(std::size_t i) const override { return whole_.example_name(which_[i]); }
 

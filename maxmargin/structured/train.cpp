@@ -40,7 +40,7 @@ StructuredModel empty_model(const StructuredTask& task, const Settings& settings
   model.program = "maxmargin " MAXMARGIN_VERSION;
   model.task = task.name;
   model.solver = name_of(training.solver);
-  model.settings = settings.values;
+  model.settings = task.stored(settings);
   model.C = training.C;
   model.rescaling = training.rescaling;
   model.slack = training.slack;
@@ -69,6 +69,8 @@ TrainedStructured train_structured(const StructuredTask& task, const Settings& s
   const Stopwatch watch;
   const Structured problem = problem_of(data.oracle(), training);
   check(problem);
+  if (const std::string unknown = data.unknown(); !unknown.empty())
+    throw Error(Fault::data, unknown, "give data with the right structures");
   DoctorOptions doctor;
   doctor.examples = 8;
   examine(problem, doctor);
@@ -86,21 +88,29 @@ TrainedStructured train_structured(const StructuredTask& task, const Settings& s
   run.start = training.path.empty()
                   ? (start.empty() ? start : planes_for_cost(start, before, problem.C))
                   : follow_path(training, before, start, threads, observer);
-  if (training.checkpoint) {
-    Stopwatch since;
-    double last = 0;
-    run.checkpoint = [&, since, last](const Planes& planes) mutable {
-      constexpr double seconds_between = 10;
-      if (since.seconds() - last < seconds_between) return;
-      last = since.seconds();
-      StructuredModel so_far = model;
-      so_far.planes = planes;
-      so_far.w = StructuredWeights(problem, planes).coefficients();
-      so_far.ended = Ended::cancelled;
-      training.checkpoint(so_far);
-    };
-  }
-  SolvedStructured solved = solve(problem, training.solver, training.stop, run);
+  const auto with_planes = [&](const Planes& planes) {
+    StructuredModel so_far = model;
+    so_far.planes = planes;
+    so_far.w = StructuredWeights(problem, planes).coefficients();
+    so_far.ended = Ended::cancelled;
+    return so_far;
+  };
+  Planes last;
+  run.checkpoint = [&, since = Stopwatch(), written = 0.0](const Planes& planes) mutable {
+    constexpr double seconds_between = 10;
+    if (training.rescue) last = planes;
+    if (!training.checkpoint || since.seconds() - written < seconds_between) return;
+    written = since.seconds();
+    training.checkpoint(with_planes(planes));
+  };
+  SolvedStructured solved = [&] {
+    try {
+      return solve(problem, training.solver, training.stop, run);
+    } catch (const Error&) {
+      if (!last.empty()) training.rescue(with_planes(last));
+      throw;
+    }
+  }();
   model.w = solved.w.coefficients();
   model.w_is_of_planes = solved.solution.w.empty();
   model.planes = std::move(solved.solution.planes);
@@ -132,7 +142,10 @@ VerifiedStructured verify_structured(const StructuredModel& model, const Structu
                                      const Threads& threads) {
   scores_of(model, data);
   check_planes(model, data);
-  const Structured problem{data.witness(), model.C, model.rescaling, model.slack};
+  // A heuristic is judged by itself: what another one finds is another number.
+  const bool heuristic = data.oracle().exactness() == Exactness::heuristic;
+  const Structured problem{heuristic ? data.oracle() : data.witness(), model.C, model.rescaling,
+                           model.slack};
   check(problem);
   VerifiedStructured verified;
   const StructuredWeights own(problem, model.planes);
@@ -154,6 +167,8 @@ VerifiedStructured verify_structured(const StructuredModel& model, const Structu
   const auto near = [&](double a, double b) { return std::abs(a - b) <= 1e-9 * size; };
   if (model.w_is_of_planes && differs > 1e-9 * largest)
     verified.reason = "the weights are not those of the planes";
+  else if (now.exactness != then.exactness)
+    verified.reason = "its oracle is " + std::string(to_string(now.exactness));
   else if (!near(now.primal, then.primal))
     verified.reason = "the primal differs";
   else if (!near(now.dual, then.dual))
@@ -163,6 +178,10 @@ VerifiedStructured verify_structured(const StructuredModel& model, const Structu
   else if (now.violation > then.violation + 1e-9 * (1 + then.violation))
     verified.reason = "margins are violated by more";
   verified.holds = verified.reason.empty();
+  if (heuristic) {
+    const Structured other{data.witness(), model.C, model.rescaling, model.slack};
+    verified.by_witness = certify(other, model.planes, threads).certificate;
+  }
   return verified;
 }
 

@@ -16,6 +16,8 @@ struct StructuredTraining {
   const StructuredModel* resume = nullptr;  ///< planes to start from
   /// Called now and then with a model that holds what there is so far.
   std::function<void(const StructuredModel&)> checkpoint;
+  /// Called with what there is so far, of which nothing is certified, where the oracle fails.
+  std::function<void(const StructuredModel&)> rescue;
 };
 
 struct TrainedStructured {
@@ -37,10 +39,13 @@ std::vector<Structure> predict_structures(const Oracle& oracle, std::span<const 
 
 struct VerifiedStructured {
   StructuredCertificate recomputed;
+  /// Of a heuristic, for the planes' w: what the second oracle finds, which may be more.
+  std::optional<StructuredCertificate> by_witness;
   bool holds = false;
   std::string reason;
 };
-/// The certificate again, from the planes in the model, by the task's second oracle.
+/// The certificate again, from the planes in the model, by the task's second oracle; that of a
+/// heuristic by itself.
 VerifiedStructured verify_structured(const StructuredModel& model, const StructuredData& data,
                                      const Threads& threads);
 

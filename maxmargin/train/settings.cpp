@@ -55,7 +55,7 @@ Kernel kernel_without_data(const FieldSettings& settings, std::string_view name)
   FieldSettings fields = settings;
   const auto given = fields.given(gamma_name);
   if (given == "scale" || given == "auto") fields.give(gamma_name, "1");
-  return made<Kernel>(fields, name);
+  return component_named<Kernel>(fields, name);
 }
 
 Kernel kernel_for(const FieldSettings& settings, std::string_view name, const Rows& rows,
@@ -69,11 +69,11 @@ Kernel kernel_for(const FieldSettings& settings, std::string_view name, const Ro
       fields.give(gamma_name,
                   shortest(1.0 / static_cast<double>(std::max<std::size_t>(1, rows.columns))));
   }
-  return made<Kernel>(fields, name);
+  return component_named<Kernel>(fields, name);
 }
 
 Task task_for(const FieldSettings& settings, std::string_view name) {
-  Task task = made<Task>(settings, name);
+  Task task = component_named<Task>(settings, name);
   if (is_one_problem(task) && !settings.given("bias"))
     std::visit(
         [](auto& chosen) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "maxmargin/data/rows.hpp"
+#include "maxmargin/structured/tasks/task.hpp"
 #include "maxmargin/structured/tasks/text_lines.hpp"
 
 namespace maxmargin {
@@ -15,8 +16,33 @@ struct FeatureRow {
   std::vector<double> value;
 };
 
+/// Reads a word index:value of the current line. Throws Error with its place.
+void append_feature(FeatureRow& row, std::string_view word, const TextLines& lines);
+
+/// Whether a row has to begin with its label.
+enum class RowLabel { required, optional };
+
 /// Reads the current line. Throws Error with its place; a line with nothing but a comment has no
 /// label.
-FeatureRow feature_row(const TextLines& lines);
+FeatureRow feature_row(const TextLines& lines, RowLabel label = RowLabel::required);
+
+/// The rows of a file that have been read so far. To train they grow as wide as they have to; with
+/// what a model knows, features that training did not see are left out.
+class FeatureRows {
+ public:
+  /// Throws Error if the model's number of features is damaged.
+  explicit FeatureRows(const Vocabulary* known);
+
+  void append(const FeatureRow& row);
+  const Features& x() const { return x_; }
+  Features take() { return std::move(x_); }
+
+ private:
+  Features x_;
+  bool fixed_;
+};
+
+/// What FeatureRows asks a model for.
+std::pair<std::string, std::vector<std::string>> columns_word(const Rows& rows);
 
 }  // namespace maxmargin

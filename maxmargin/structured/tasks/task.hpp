@@ -13,9 +13,13 @@
 
 namespace maxmargin {
 
+/// Whether a model keeps the value of an option; what it does not keep is given again with it.
+enum class Stored { yes, no };
+
 /// Something that a user may set for a task, by its name on the command line.
 struct TaskOption {
   std::string_view name, type, standard, help;
+  Stored stored = Stored::yes;
 };
 
 /// The values of a task's options.
@@ -47,6 +51,8 @@ class StructuredData {
   virtual const Oracle& oracle() const = 0;
   /// An oracle for the same examples that is written another way, for verify.
   virtual const Oracle& witness() const = 0;
+  /// What that is, in words.
+  virtual std::string_view witness_name() const { return "another oracle"; }
   virtual Vocabulary vocabulary() const = 0;
   /// In words: "8,936 sentences of 211,727 tokens".
   virtual std::string contents() const = 0;
@@ -74,6 +80,8 @@ struct StructuredTask {
 
   /// The settings with their standards; throws a usage Error for one that the task does not have.
   Settings settings(const std::map<std::string, std::string>& given) const;
+  /// The settings that a model keeps.
+  std::map<std::string, std::string> stored(const Settings& settings) const;
 };
 
 /// The list of tasks.

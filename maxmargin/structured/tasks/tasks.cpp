@@ -4,15 +4,33 @@
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/data/readers/number.hpp"
+#include "maxmargin/structured/tasks/alignment/alignment.hpp"
+#include "maxmargin/structured/tasks/clustering/clustering.hpp"
+#include "maxmargin/structured/tasks/collective/collective.hpp"
 #include "maxmargin/structured/tasks/multiclass/multiclass.hpp"
+#include "maxmargin/structured/tasks/multilabel/multilabel.hpp"
+#include "maxmargin/structured/tasks/parse/parse.hpp"
+#include "maxmargin/structured/tasks/plan/plan.hpp"
+#include "maxmargin/structured/tasks/process/process.hpp"
 #include "maxmargin/structured/tasks/ranking/ranking.hpp"
+#include "maxmargin/structured/tasks/sample/sample.hpp"
 #include "maxmargin/structured/tasks/sequence/sequence.hpp"
 #include "maxmargin/structured/tasks/task.hpp"
 
 namespace maxmargin {
 
 std::span<const StructuredTask> structured_tasks() {
-  static const std::array tasks{multiclass_structured_task(), sequence_task(), ranking_task()};
+  static const std::array tasks{multiclass_structured_task(),
+                                sequence_task(),
+                                ranking_task(),
+                                process_task(),
+                                multilabel_task(),
+                                alignment_task(),
+                                clustering_task(),
+                                collective_task(),
+                                parse_task(),
+                                plan_task(),
+                                sample_task()};
   return tasks;
 }
 
@@ -34,6 +52,13 @@ Settings StructuredTask::settings(const std::map<std::string, std::string>& give
     found->second = value;
   }
   return settings;
+}
+
+std::map<std::string, std::string> StructuredTask::stored(const Settings& settings) const {
+  std::map<std::string, std::string> kept;
+  for (const TaskOption& option : options)
+    if (option.stored == Stored::yes) kept.emplace(option.name, settings[option.name]);
+  return kept;
 }
 
 const std::string& Settings::operator[](std::string_view name) const {

@@ -490,7 +490,7 @@ TEST_F(StructuredFiles, BadRankingsAreOneClearLine) {
   const auto said = [&](const std::string& text) {
     return complaint("ranking", write("bad", text));
   };
-  EXPECT_NE(said("1 qid:1 1:1\n0 1:2\n").find("bad:2: a document has no qid"), std::string::npos);
+  EXPECT_NE(said("1 qid:1 1:1\n0 1:2\n").find("bad:2: document without a qid"), std::string::npos);
   EXPECT_NE(said("1 qid:1 1:1\n0 qid:2 1:1\n0 qid:1 1:2\n").find("bad:3: qid:1 occurs again"),
             std::string::npos);
   EXPECT_NE(said("x qid:1 1:1\n").find("bad:1: 'x' is no relevance"), std::string::npos);

@@ -8,7 +8,7 @@
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/data/readers/number.hpp"
-#include "maxmargin/structured/tasks/feature_row.hpp"
+#include "maxmargin/structured/tasks/grouped_rows.hpp"
 
 namespace maxmargin {
 
@@ -44,50 +44,21 @@ void RankingScores::add(std::span<const double> relevance, std::span<const doubl
 
 namespace {
 
-RankingExamples read_queries(const std::string& path, std::size_t columns) {
+RankingExamples read_queries(const std::string& path, const Vocabulary* known) {
   RankingExamples data;
-  data.x = Features::sparse(columns);
-  TextLines lines(path);
-  std::set<std::string> seen;
-  bool any = false;
-  std::vector<Index> index;
-  std::vector<double> values;
-  const bool fixed = columns > 0;
-  while (lines.next()) {
-    const FeatureRow row = feature_row(lines);
-    if (row.label.empty()) continue;
-    const auto relevance = number_in(row.label);
-    if (!relevance || !std::isfinite(*relevance) || *relevance < 0 || *relevance > 60)
-      throw Error(Fault::data, lines.place(), shown(row.label) + " is no relevance",
-                  "write a number from 0 to 60");
-    if (row.qid.empty())
-      throw Error(Fault::data, lines.place(), "a document has no qid",
-                  "write RELEVANCE qid:N index:value ...");
-    if (!any || data.name.back() != row.qid) {
-      if (any) data.query.push_back(data.relevance.size());
-      if (!seen.emplace(row.qid).second)
-        throw Error(Fault::data, lines.place(),
-                    "qid:" + std::string(row.qid) + " occurs again after other queries",
-                    "documents of one query stand together: sort them");
-      data.name.emplace_back(row.qid);
-      data.line.push_back(lines.number());
-      any = true;
-    }
-    data.relevance.push_back(*relevance);
-    index.clear();
-    values.clear();
-    for (std::size_t k = 0; k < row.index.size(); ++k) {
-      // Features that training did not see have no weight.
-      if (row.value[k] == 0 || (fixed && row.index[k] >= columns)) continue;
-      index.push_back(row.index[k]);
-      values.push_back(row.value[k]);
-    }
-    if (!fixed && !index.empty() && index.back() >= data.x.columns())
-      data.x.widen(static_cast<std::size_t>(index.back()) + 1);
-    data.x.append(index, values);
-  }
-  if (!any) throw Error(Fault::data, Place{path}, "there are no queries", "give some");
-  data.query.push_back(data.relevance.size());
+  GroupReader reader{
+      "document", "query", [&](const FeatureRow& row, const TextLines& lines) {
+        const auto relevance = number_in(row.label);
+        if (!relevance || !std::isfinite(*relevance) || *relevance < 0 || *relevance > 60)
+          throw Error(Fault::data, lines.place(), shown(row.label) + " is no relevance",
+                      "write a number from 0 to 60");
+        data.relevance.push_back(*relevance);
+      }};
+  GroupedRows groups = read_grouped_rows(path, known, reader);
+  data.x = std::move(groups.x);
+  data.query = std::move(groups.start);
+  data.name = std::move(groups.name);
+  data.line = std::move(groups.line);
   return data;
 }
 
@@ -98,9 +69,7 @@ class RankingData : public StructuredData {
 
   const Oracle& oracle() const override { return oracle_; }
   const Oracle& witness() const override { return witness_; }
-  Vocabulary vocabulary() const override {
-    return {{"columns", {std::to_string(data_.x.columns())}}};
-  }
+  Vocabulary vocabulary() const override { return {columns_word(data_.x)}; }
   std::string contents() const override {
     return std::to_string(data_.size()) + " queries of " + std::to_string(data_.relevance.size()) +
            " documents, " + std::to_string(data_.x.columns()) + " features";
@@ -139,15 +108,7 @@ std::unique_ptr<StructuredData> read_ranking(const std::string& path, const Sett
   RankingOptions options;
   options.loss = static_cast<RankingLoss>(settings.one_of("loss", {"pairs", "ap", "ndcg"}));
   options.weight = static_cast<PairWeight>(settings.one_of("weight", {"query", "pairs", "none"}));
-  std::size_t columns = 0;
-  if (known != nullptr) {
-    const auto& words = words_of(*known, "columns");
-    const auto number = words.empty() ? std::nullopt : number_in(words[0]);
-    if (!number || !(*number >= 1) || *number > UINT32_MAX)
-      throw Error(Fault::data, "the model's number of features is damaged", "train it again");
-    columns = static_cast<std::size_t>(*number);
-  }
-  RankingExamples data = read_queries(path, columns);
+  RankingExamples data = read_queries(path, known);
   if (options.loss == RankingLoss::average_precision && known == nullptr) {
     std::set<double> levels(data.relevance.begin(), data.relevance.end());
     if (levels.size() > 2 && !settings.yes("binary"))

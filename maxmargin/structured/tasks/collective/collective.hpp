@@ -1,0 +1,92 @@
+#pragma once
+
+#include "maxmargin/structured/enumeration.hpp"
+#include "maxmargin/structured/tasks/binary_field.hpp"
+#include "maxmargin/structured/tasks/grouped_rows.hpp"
+#include "maxmargin/structured/tasks/task.hpp"
+
+namespace maxmargin {
+
+/// Graphs of documents with links between them.
+struct CollectiveExamples {
+  GroupedRows documents;
+  Structure label;  ///< of each document
+  std::size_t labels = 0;
+  std::vector<std::vector<FieldLink>> links;  ///< of each graph
+  double bias = 1;                            ///< value of a constant feature; 0: none
+
+  std::size_t size() const { return documents.name.size(); }
+  std::size_t count(std::size_t i) const { return documents.start[i + 1] - documents.start[i]; }
+};
+
+/// Labels of linked documents: each label has its own weights of x, and a weight for links between
+/// two documents of this label (associative Markov networks: Taskar, Chatalbashev and Koller,
+/// 2004). Delta is the share of documents with a wrong label. Two labels are found by a minimum cut
+/// as in binary_field.hpp, exactly where links attract and as a relaxation elsewhere; more of them
+/// by expanding one label after the other (Boykov, Veksler and Zabih, 2001), a heuristic. A
+/// structure is a label for each document; of two labels also a point of the relaxation.
+class CollectiveOracle : public Oracle {
+ public:
+  /// `data` outlives it.
+  explicit CollectiveOracle(const CollectiveExamples& data);
+
+  std::size_t examples() const override { return data_.size(); }
+  std::size_t dimensions() const override { return data_.labels * (columns_ + 1); }
+  Structure truth(std::size_t i) const override;
+  double loss(std::size_t i, StructureView y) const override;
+  void features(std::size_t i, StructureView y, double scale, JointFeatures& out) const override;
+  Structure most_violated(std::size_t i, std::span<const double> w, Ask ask) const override;
+  using Oracle::most_violated;
+  Exactness exactness() const override {
+    return data_.labels == 2 ? Exactness::relaxed : Exactness::heuristic;
+  }
+  bool is_structure(std::size_t i, StructureView y) const override;
+  bool is_whole_structure(std::size_t i, StructureView y) const override {
+    return is_whole(y, data_.count(i));
+  }
+  std::string example_name(std::size_t i) const override {
+    return "graph " + data_.documents.name[i] + " (line " +
+           std::to_string(data_.documents.line[i]) + ")";
+  }
+  const CollectiveExamples& data() const { return data_; }
+  /// What each document gains by each label, as asked; documents after each other.
+  std::vector<double> gains(std::size_t i, std::span<const double> w, Ask ask) const;
+  /// What a link of two documents with this label gains.
+  double attraction(std::span<const double> w, std::size_t label) const {
+    return w[data_.labels * columns_ + label];
+  }
+  /// The problem of two labels.
+  BinaryField field(std::size_t i, std::span<const double> w, Ask ask) const;
+
+ private:
+  /// How much of a label a document has.
+  double share(std::size_t i, StructureView y, std::size_t document, std::size_t label) const;
+  Structure expand(std::size_t i, std::span<const double> w, Ask ask) const;
+
+  const CollectiveExamples& data_;
+  Rows rows_;
+  std::size_t columns_;
+};
+
+/// Two labels by another algorithm for the cut; more of them by looking at all labels of small
+/// graphs, and document by document in others.
+class CollectiveWitness : public EnumerationOracle {
+ public:
+  explicit CollectiveWitness(const CollectiveOracle& oracle)
+      : EnumerationOracle(oracle), oracle_(oracle) {}
+
+  Exactness exactness() const override;
+  Structure most_violated(std::size_t i, std::span<const double> w, Ask ask) const override;
+  using Oracle::most_violated;
+
+ protected:
+  bool next(std::size_t i, Structure& y) const override;
+
+ private:
+  bool is_small(std::size_t i) const;
+  const CollectiveOracle& oracle_;
+};
+
+StructuredTask collective_task();
+
+}  // namespace maxmargin
