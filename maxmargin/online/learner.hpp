@@ -104,8 +104,7 @@ class Learner final : public StreamLearner {
 
   void check(const StreamRow& x) const;
   void evaluate(const StreamRow& x);
-  double raw_value(const OnlineMachine& machine, std::span<const double> of,
-                   const StreamRow& x) const;
+  double raw_value(std::span<const double> of, const StreamRow& x) const;
   OnlinePrediction decide() const;
   int class_of(std::string_view name) const;
   Learned learn_row(const StreamRow& x, double target, int class_number);
