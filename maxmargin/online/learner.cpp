@@ -286,7 +286,7 @@ Learned Learner::learn_row(const StreamRow& x, double target, int class_number) 
   if (!x.features.empty()) columns_ = std::max(columns_, std::size_t{x.features.back()} + 1);
   if (pending_.size() == 1 && rate > 0)
     account(learned.loss, -pending_[0].coefficient / rate, terms_.machines[0], current_[0]);
-  update(x, pending_);
+  update(x, class_number < 0 ? target : class_number, pending_);
   learned.updated =
       std::ranges::any_of(pending_, [](const Step& step) { return step.coefficient != 0; });
   updates_ += learned.updated;
@@ -302,7 +302,7 @@ void Learner::account(double loss, double slope, const OnlineMachine& machine, d
   slope_sum_ += std::max(0.0, squared) / (2 * lambda_ * static_cast<double>(steps_));
 }
 
-void Learner::update(const StreamRow& x, std::span<const Step> steps) {
+void Learner::update(const StreamRow& x, double target, std::span<const Step> steps) {
   const bool gradient = with(options_.rule, [](const auto& rule) {
     return HasSlope<std::remove_cvref_t<decltype(rule)>>;
   });
@@ -324,7 +324,7 @@ void Learner::update(const StreamRow& x, std::span<const Step> steps) {
     for (std::size_t m = 0; m < steps.size(); ++m)
       if (steps[m].coefficient != 0) add_weights(terms_.machines[m], x, steps[m].coefficient);
   } else if (any) {
-    const std::size_t slot = terms_.add(x, steps_);
+    const std::size_t slot = terms_.add(x, steps_, target);
     for (std::size_t m = 0; m < steps.size(); ++m) {
       OnlineMachine& machine = terms_.machines[m];
       machine.coefficient[slot] = steps[m].coefficient / machine.scale;
