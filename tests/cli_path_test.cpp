@@ -131,7 +131,11 @@ TEST_F(CliPath, CrammerSingerAndL1AreChosenByName) {
   refuses({"train", "d", "--regulariser", "l1", "--loss", "squared-hinge"}, "piecewise linear");
   refuses({"train", "d", "--start", "lp"}, "no dual variables");
   refuses({"estimate", "lp", "d"}, "no dual variables");
-  refuses({"convert", "cs", "-o", "x"}, "LIBSVM");
+  // The class with the largest f wins all of its pairs.
+  EXPECT_EQ(run({"convert", "cs", "-o", "pairs"}).code, 0);
+  EXPECT_EQ(run({"predict", "d", "cs", "-o", "one"}).code, 0);
+  EXPECT_EQ(run({"predict", "d", "pairs", "-o", "other"}).code, 0);
+  EXPECT_EQ(text_of("one"), text_of("other"));
   refuses({"train", "d", "--candidates", "5"}, "--candidates has no effect");
   EXPECT_EQ(
       run({"train", "d", "-o", "s", "--approximate", "sgma", "--rank", "5", "--candidates", "7"})

@@ -320,7 +320,8 @@ TEST_F(CliStream, OptionsThatDoNotFitAreRefusedBeforeAnyRow) {
   refused({"--nu", "0.1"}, "no effect");
   refused({"--rule", "nu", "--nu", "2"}, "nu");
   refused({"--truncate", "budget"}, "truncate");
-  refused({"--finish"}, "--lasvm");
+  refused({"--finish"}, "keeps no rows");
+  refused({"--finish", "--rule", "perceptron", "--kernel", "rbf", "--gamma", "1"}, "no risk");
   refused({"--lasvm", "--rule", "nu"}, "rule");
   refused({"--delay", "5"}, "--id");
   refused({"--follow"}, "file");

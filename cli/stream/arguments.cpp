@@ -5,6 +5,7 @@
 
 #include "cli/output.hpp"
 #include "cli/running_options.hpp"
+#include "maxmargin/train/finish.hpp"
 
 namespace maxmargin::cli::streaming {
 namespace {
@@ -71,6 +72,10 @@ void StreamArguments::add_learning(CLI::App& app) {
   app.add_flag("--no-bias", no_bias_, "learn no bias")->group(group);
   app.add_flag("--average", average_, "predict with the mean of all f, the last counting most")
       ->group(group);
+  app.add_flag("--finish", finish,
+               "at the end, go on with the rows kept to the optimum of their problem, with its "
+               "certificate")
+      ->group(group);
   text("--truncate", truncation_name_, "NAME", listed<Truncation>(truncation_name_));
   truncation_.add_to(app, group);
   kernel_.add_to(app, "linear");
@@ -90,9 +95,6 @@ void StreamArguments::add_dual(CLI::App& app) {
   app.add_option("--tolerance", tolerance_, "KKT violation that may be left [1e-3]")
       ->type_name("NUMBER")
       ->take_last()
-      ->group(group);
-  app.add_flag("--finish", finish,
-               "at the end, move pairs of the rows held until their machine is at its optimum")
       ->group(group);
   app.add_flag("--certificates", certificates,
                "certify the machine of the rows that are held at each report")
@@ -147,6 +149,7 @@ void StreamArguments::add_service(CLI::App& app) {
 
 void StreamArguments::check() {
   make_learner();
+  if (finish && !lasvm && !exact) require_finishable(learner());
   feed();
   if (!report_text_.empty()) report = parse_every("--report-every", report_text_, false);
   if (!every_text_.empty()) every = parse_every("--every", every_text_, true);
@@ -179,7 +182,7 @@ std::unique_ptr<StreamLearner> StreamArguments::make_learner() const {
   if (lasvm || exact) return std::make_unique<DualLearner>(dual_learner());
   for (const auto& [given, option] :
        {std::pair{!cost_.empty(), "--cost"}, std::pair{!tolerance_.empty(), "--tolerance"},
-        std::pair{finish, "--finish"}, std::pair{certificates, "--certificates"}})
+        std::pair{certificates, "--certificates"}})
     if (given)
       throw Error(Fault::usage, fmt::format("{} has no effect with a rule", option),
                   "leave it out, or add --lasvm or --exact");

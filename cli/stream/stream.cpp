@@ -12,6 +12,7 @@
 #include "cli/verbs.hpp"
 #include "maxmargin/model/file/file.hpp"
 #include "maxmargin/online/checkpoint.hpp"
+#include "maxmargin/train/finish.hpp"
 
 namespace maxmargin::cli {
 namespace streaming {
@@ -168,16 +169,31 @@ class StreamRun {
   int end() {
     save_state();
     predictions_->flush();
-    // Behind the checkpoint, which goes on where the stream was.
-    if (arguments_.finish) session_.learner().finish();
     const bool empty = session_.rows() == 0;
-    if (!arguments_.model.empty() && !empty) {
-      Model model = session_.model();
-      save(model, arguments_.model);
-    }
+    // Behind the checkpoint, which goes on where the stream was.
+    if (arguments_.finish && !empty && !stop_.made()) return end_at_optimum();
+    if (!arguments_.model.empty() && !empty) save(session_.model(), arguments_.model);
     reports_.finish(session_.snapshot(), empty ? "" : arguments_.model);
     if (failed_) return exit_io;
     return stop_.made() ? exit_stopped : exit_ok;
+  }
+
+  int end_at_optimum() {
+    if (session_.learner().finish()) {
+      if (!arguments_.model.empty()) save(session_.model(), arguments_.model);
+      reports_.finish(session_.snapshot(), arguments_.model);
+      return failed_ ? exit_io : exit_ok;
+    }
+    // If there is no optimum to be had, what was learned is not lost.
+    if (!arguments_.model.empty()) save(session_.model(), arguments_.model);
+    const Trained trained =
+        finish(dynamic_cast<const Learner&>(session_.learner()), session_.rows(), Threads());
+    if (!arguments_.model.empty()) save(trained.model, arguments_.model);
+    Snapshot last = session_.snapshot();
+    last.certificate = trained.certificate;
+    last.terms = trained.model.support_row.size();
+    reports_.finish(last, arguments_.model);
+    return failed_ ? exit_io : exit_code(trained.ended);
   }
 
   const StreamArguments& arguments_;

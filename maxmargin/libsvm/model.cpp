@@ -252,6 +252,23 @@ std::vector<std::size_t> classes_of_support(const Model& model,
   return of;
 }
 
+/// These support vectors, in this order.
+void copy_support(const Model& from, std::span<const Index> which, Numbering numbering,
+                  LibsvmModel& to) {
+  for (const Index vector : which) to.row.push_back(from.support_row[vector]);
+  if (std::holds_alternative<Precomputed>(from.kernel)) {
+    const std::uint64_t gap = numbering == Numbering::own ? 1 : 0;
+    for (const std::uint64_t row : to.row) to.serial.push_back(row + gap);
+    return;
+  }
+  const Rows rows = from.support;
+  if (rows.count == 0) return;
+  const bool shift = numbering == Numbering::own && !counts_from_zero(from);
+  Features ordered = rows.sparse() ? Features::sparse(rows.columns) : Features::dense(rows.columns);
+  ordered.append(rows, which);
+  to.support = shift || !rows.sparse() ? renumbered(ordered, shift ? 1 : 0) : std::move(ordered);
+}
+
 /// Support vectors in LIBSVM's order, and where each of them went.
 std::vector<std::size_t> order_support(const Model& from, std::span<const std::size_t> class_of,
                                        Numbering numbering, LibsvmModel& to) {
@@ -261,18 +278,7 @@ std::vector<std::size_t> order_support(const Model& from, std::span<const std::s
     std::ranges::stable_sort(which, {}, [&](Index vector) { return class_of[vector]; });
   std::vector<std::size_t> position(which.size());
   for (std::size_t k = 0; k < which.size(); ++k) position[which[k]] = k;
-  for (const Index vector : which) to.row.push_back(from.support_row[vector]);
-  if (std::holds_alternative<Precomputed>(from.kernel)) {
-    const std::uint64_t gap = numbering == Numbering::own ? 1 : 0;
-    for (const std::uint64_t row : to.row) to.serial.push_back(row + gap);
-    return position;
-  }
-  const Rows rows = from.support;
-  if (rows.count == 0) return position;
-  const bool shift = numbering == Numbering::own && !counts_from_zero(from);
-  Features ordered = rows.sparse() ? Features::sparse(rows.columns) : Features::dense(rows.columns);
-  ordered.append(rows, which);
-  to.support = shift || !rows.sparse() ? renumbered(ordered, shift ? 1 : 0) : std::move(ordered);
+  copy_support(from, which, numbering, to);
   return position;
 }
 
@@ -323,6 +329,37 @@ void put_classes(const Model& from, std::span<const std::size_t> places,
   }
 }
 
+bool is_against_rest(const Model& model) {
+  return model.outcome == Outcome::classes &&
+         std::ranges::any_of(model.machines, [](const Machine& machine) {
+           return machine.negative == Machine::nobody;
+         });
+}
+
+/// Machines against the rest as pairs: f_i - f_j speaks for i where f_i is larger, so that the
+/// class with the largest f wins all of its pairs. What has a part in f_c stands among the vectors
+/// of c, so that a vector may stand there once for each class.
+void put_against_rest(const Model& from, std::span<const std::size_t> places, Numbering numbering,
+                      LibsvmModel& to) {
+  const std::size_t classes = to.labels.size(), columns = to.columns();
+  std::vector<const Machine*> of(classes, nullptr);
+  for (const Machine& machine : from.machines) of[places[as_size(machine.positive)]] = &machine;
+  if (std::ranges::find(of, nullptr) != of.end())
+    throw_foreign("not every class has a decision function");
+  std::vector<Index> which;
+  for (std::size_t c = 0; c < classes; ++c) {
+    to.sizes.push_back(of[c]->support.size());
+    which.insert(which.end(), of[c]->support.begin(), of[c]->support.end());
+    for (const double coefficient : of[c]->coefficient)
+      for (std::size_t column = 0; column < columns; ++column)
+        to.coefficients.push_back(column < c ? -coefficient : coefficient);
+  }
+  for (std::size_t i = 0; i < classes; ++i)
+    for (std::size_t j = i + 1; j < classes; ++j)
+      to.rho.push_back(of[j]->bias() - of[i]->bias() + 0.0);
+  copy_support(from, which, numbering, to);
+}
+
 void put_single(const Model& from, std::span<const std::size_t> position, LibsvmModel& to) {
   to.coefficients.assign(from.support_row.size(), 0.0);
   const Machine& machine = from.machines.at(0);
@@ -335,12 +372,9 @@ void require_convertible(const Model& model) {
   if (!model.scaling.factor.empty())
     throw_foreign("the model scales its features",
                   "scale the data with svm-scale, then train on that");
-  const auto against_rest = [](const Machine& machine) {
-    return machine.negative == Machine::nobody;
-  };
-  if (model.outcome == Outcome::classes && std::ranges::any_of(model.machines, against_rest))
-    throw_foreign("the model compares each class with the rest",
-                  "LIBSVM compares pairs: train with --multiclass ovo");
+  if (is_against_rest(model) && !model.calibration.none())
+    throw_foreign("the model has probabilities of each class against the rest",
+                  "LIBSVM has them of pairs: train with --multiclass ovo, or without them");
   for (const Machine& machine : model.machines)
     if (machine.lambda.size() > 1)
       throw_foreign("the model has unpenalised functions besides the bias");
@@ -390,6 +424,10 @@ LibsvmModel to_libsvm(const Model& model, Numbering numbering, std::span<const i
   }
   result.labels.assign(order.begin(), order.end());
   const std::vector<std::size_t> places = places_of_classes(model, result.labels);
+  if (is_against_rest(model)) {
+    put_against_rest(model, places, numbering, result);
+    return result;
+  }
   const std::vector<std::size_t> class_of = classes_of_support(model, places);
   result.sizes.assign(result.labels.size(), 0);
   for (const std::size_t of : class_of) ++result.sizes[of];

@@ -56,8 +56,8 @@ Model to_model(const LibsvmModel& model, Numbering numbering);
 
 /// The other way round. `order` holds the labels in LIBSVM's order; empty: increasing, but 1 before
 /// -1. A model that has no copy of its support vectors comes out without them, too. Throws Error
-/// for what LIBSVM has no place for: words as labels, other kernels, one-vs-rest, a scaling,
-/// features without penalty.
+/// for what LIBSVM has no place for: words as labels, other kernels, a scaling, features without
+/// penalty. Machines against the rest become pairs that decide the same.
 LibsvmModel to_libsvm(const Model& model, Numbering numbering, std::span<const int> order = {});
 
 }  // namespace maxmargin

@@ -11,6 +11,7 @@
 #include "maxmargin/kernel/engine/engine.hpp"
 #include "maxmargin/libsvm/predict.hpp"
 #include "maxmargin/model/file/file.hpp"
+#include "tests/sample_model.hpp"
 
 namespace maxmargin::text_test {
 namespace {
@@ -250,6 +251,34 @@ TEST(LibsvmText, OwnModelsDecideTheSame) {
         }
         EXPECT_EQ(libsvm_text(to_libsvm(model, numbering, foreign.labels)), libsvm_text(foreign));
       }
+}
+
+TEST(LibsvmText, MachinesAgainstTheRestDecideTheSameAsPairs) {
+  const Threads threads(1);
+  Rng rng(3);
+  const Features rows = sample::rows(40, columns, sample::Storage::sparse_double, rng);
+  for (const std::size_t classes : {3, 5}) {
+    const Model model = sample::classifier(Rbf{0.7}, classes, Multiclass::one_vs_rest,
+                                           sample::Storage::sparse_double, 30, columns);
+    const LibsvmModel foreign = to_libsvm(model, Numbering::libsvm);
+    const LibsvmModel again = parse_libsvm_text(libsvm_text(foreign), "m");
+    const Predictor predictor(model);
+    const auto f = predictor.decision_values(predictor.prepared(rows), threads);
+    const auto named = [&](int label) {
+      const auto found = std::ranges::find(model.classes, std::to_string(label));
+      return static_cast<std::size_t>(found - model.classes.begin());
+    };
+    for (std::size_t i = 0; i < rows.count(); ++i) {
+      const std::vector<double> pairs = by_definition(again, rows, i);
+      std::size_t pair = 0;
+      for (std::size_t a = 0; a < classes; ++a)
+        for (std::size_t b = a + 1; b < classes; ++b, ++pair)
+          EXPECT_NEAR(
+              pairs[pair],
+              f[i * classes + named(again.labels[a])] - f[i * classes + named(again.labels[b])],
+              1e-5);
+    }
+  }
 }
 
 TEST(LibsvmText, LabelsStandInIncreasingOrderButOneBeforeMinusOne) {

@@ -10,7 +10,7 @@ namespace maxmargin {
 namespace {
 
 constexpr std::string_view magic = "maxmargin stream ";
-constexpr std::string_view version = "1\n";
+constexpr std::string_view version = "2\n";
 constexpr std::size_t checksum_size = 33;
 
 std::span<const std::byte> bytes_of(std::string_view text) {
@@ -26,7 +26,7 @@ void check_start(std::string_view start, const std::string& path) {
     throw Error(Fault::data, Place{path},
                 "this checkpoint has version " +
                     std::string(start.substr(0, std::min<std::size_t>(start.find('\n'), 10))) +
-                    " of the format, this program knows version 1",
+                    " of the format, this program knows version 2",
                 "use the program that wrote it or a newer one");
 }
 

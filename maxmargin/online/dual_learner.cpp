@@ -177,7 +177,6 @@ std::size_t DualLearner::add(const StreamRow& x, int class_number) {
     kept_[i].resize(slots, 0.0);
     kept_[i][slot] = k_[i];
   }
-  if (slots * slots * sizeof(double) <= options_.cache_bytes) kept_[slot] = k_;
   for (std::size_t m = 0; m < machines_.size(); ++m) {
     Dual& dual = machines_[m];
     dual.alpha.resize(slots, 0.0);
@@ -197,8 +196,9 @@ std::span<const double> DualLearner::kernel_row(std::size_t slot) {
   const std::size_t slots = rows_.slots();
   if (!kept_[slot].empty()) return kept_[slot];
   const auto values = rows_.values(slot);
-  if (slots * slots * sizeof(double) <= options_.cache_bytes) {
+  if ((kept_count_ + 1) * slots * sizeof(double) <= options_.cache_bytes) {
     kept_[slot].assign(values.begin(), values.end());
+    ++kept_count_;
     return kept_[slot];
   }
   next_scratch_ = 1 - next_scratch_;
@@ -211,16 +211,22 @@ void DualLearner::refresh(Dual& dual) {
   for (std::size_t i = 0; i < dual.alpha.size(); ++i) {
     if (dual.alpha[i] == 0) continue;
     const auto k = kernel_row(i);
-    for (std::size_t s = 0; s < k.size(); ++s) dual.gradient[s] -= dual.alpha[i] * k[s];
+    add_multiple(-dual.alpha[i], k.data(), k.size(), dual.gradient.data());
   }
 }
 
+double DualLearner::least(const Dual& dual, std::size_t slot) const {
+  return std::min(0.0, options_.cost * dual.y[slot]);
+}
+double DualLearner::most(const Dual& dual, std::size_t slot) const {
+  return std::max(0.0, options_.cost * dual.y[slot]);
+}
 /// How far alpha can go up, and down.
 double DualLearner::room_up(const Dual& dual, std::size_t slot) const {
-  return std::max(0.0, options_.cost * dual.y[slot]) - dual.alpha[slot];
+  return most(dual, slot) - dual.alpha[slot];
 }
 double DualLearner::room_down(const Dual& dual, std::size_t slot) const {
-  return dual.alpha[slot] - std::min(0.0, options_.cost * dual.y[slot]);
+  return dual.alpha[slot] - least(dual, slot);
 }
 
 /// The pair that violates optimality most, or that gains most with the first of these.
@@ -256,10 +262,12 @@ DualLearner::Pair DualLearner::worst_pair(const Dual& dual, Order order) {
 }
 
 void DualLearner::move(Dual& dual, std::size_t up, std::size_t down, double by) {
-  const auto ku = kernel_row(up), kd = kernel_row(down);
   dual.alpha[up] += by;
   dual.alpha[down] -= by;
-  for (std::size_t s = 0; s < ku.size(); ++s) dual.gradient[s] -= by * (ku[s] - kd[s]);
+  const auto k = kernel_row(up);
+  add_multiple(-by, k.data(), k.size(), dual.gradient.data());
+  const auto other = kernel_row(down);
+  add_multiple(by, other.data(), other.size(), dual.gradient.data());
   ++pair_steps_;
 }
 
@@ -272,8 +280,8 @@ bool DualLearner::step(Dual& dual, std::size_t up, std::size_t down) {
   if (!(by > 0)) return false;
   move(dual, up, down, by);
   // At a bound it is the bound, to the last bit.
-  if (by == up_room) dual.alpha[up] = std::max(0.0, options_.cost * dual.y[up]);
-  if (by == down_room) dual.alpha[down] = std::min(0.0, options_.cost * dual.y[down]);
+  if (by == up_room) dual.alpha[up] = most(dual, up);
+  if (by == down_room) dual.alpha[down] = least(dual, down);
   return true;
 }
 
@@ -286,11 +294,42 @@ void DualLearner::process(Dual& dual, std::size_t slot) {
   if (dual.gradient[up] - dual.gradient[down] > options_.tolerance) step(dual, up, down);
 }
 
+/// Rows that are free or on the wrong side of where the bias was: few, where one row came or went.
+/// The others are looked at again when these have come to rest.
+void DualLearner::widen_active(const Dual& dual, const Pair& worst) {
+  const double highest = dual.gradient[worst.up], lowest = highest - worst.violation;
+  const double middle = std::clamp(dual.bias, lowest, highest);
+  for (std::size_t i = 0; i < dual.alpha.size(); ++i) {
+    if (active_.has(i)) continue;
+    const double g = dual.gradient[i];
+    const bool rises = room_up(dual, i) > 0, falls = room_down(dual, i) > 0;
+    if ((rises && (falls || g >= middle)) || (falls && g <= middle))
+      active_.add(i, dual.alpha[i], g, least(dual, i), most(dual, i), rows_.self(i));
+  }
+}
+
 void DualLearner::settle(Dual& dual) {
-  const std::size_t most = 1000 + 100 * dual.alpha.size();
-  for (std::size_t k = 0; k < most; ++k) {
-    const Pair pair = worst_pair(dual, Order::second);
-    if (pair.violation <= options_.tolerance || !step(dual, pair.up, pair.down)) return;
+  std::size_t left = 1000 + 100 * dual.alpha.size();
+  active_.clear();
+  while (left > 0) {
+    const Pair worst = worst_pair(dual, Order::first);
+    if (worst.violation <= options_.tolerance) return;
+    widen_active(dual, worst);
+    const std::size_t steps = active_.solve(options_.tolerance, left,
+                                            [this](std::size_t slot) { return kernel_row(slot); });
+    if (steps == 0) return;  // the gap is in the rounding of the gradient
+    left -= steps;
+    pair_steps_ += steps;
+    for (std::size_t i = 0; i < active_.size(); ++i) {
+      double& alpha = dual.alpha[active_.slot(i)];
+      const double by = active_.alpha(i) - alpha;
+      if (by == 0) continue;
+      alpha = active_.alpha(i);
+      const auto k = kernel_row(active_.slot(i));
+      add_multiple(-by, k.data(), k.size(), dual.gradient.data());
+    }
+    for (std::size_t i = 0; i < active_.size(); ++i)
+      active_.set_gradient(i, dual.gradient[active_.slot(i)]);
   }
 }
 
@@ -327,9 +366,7 @@ void DualLearner::hand_over(Dual& dual, std::size_t slot) {
     else
       move(dual, slot, best, by);
     if (by == rest) dual.alpha[slot] = 0;
-    if (by == room)
-      dual.alpha[best] = side > 0 ? std::max(0.0, options_.cost * dual.y[best])
-                                  : std::min(0.0, options_.cost * dual.y[best]);
+    if (by == room) dual.alpha[best] = side > 0 ? most(dual, best) : least(dual, best);
   }
 }
 
@@ -338,7 +375,8 @@ void DualLearner::remove(std::size_t slot) {
     if (dual.alpha[slot] != 0) hand_over(dual, slot);
     dual.alpha[slot] = dual.gradient[slot] = dual.y[slot] = 0;
   }
-  kept_[slot].clear();
+  if (!kept_[slot].empty()) --kept_count_;
+  kept_[slot] = {};
   rows_.remove(slot);
 }
 

@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "maxmargin/online/active_pairs.hpp"
 #include "maxmargin/online/stream_learner.hpp"
 #include "maxmargin/problem/dual_qp.hpp"
 #include "maxmargin/problem/solution.hpp"
@@ -30,11 +31,11 @@ struct DualLearnerOptions {
 /// violates optimality most (process), then the two rows that do so most make one (reprocess), and
 /// rows that are beyond the margin are let go. With a window every row is held until it leaves at
 /// the other end or is forgotten; what it had of alpha is handed to others before it goes, and
-/// pairs are moved (with the second-order choice of SMO) until the KKT violation is below the
-/// tolerance.
+/// pairs are moved (with the second-order choice of SMO, among the rows that may move) until the
+/// KKT violation is below the tolerance.
 ///
-/// A step costs two kernel rows, kept where they fit, and a pass over the gradient. Several classes
-/// are machines against the rest that share the rows.
+/// A row that changes costs its kernel row, kept where it fits, and a pass over the gradient.
+/// Several classes are machines against the rest that share the rows.
 class DualLearner final : public StreamLearner {
  public:
   explicit DualLearner(DualLearnerOptions options);
@@ -84,6 +85,7 @@ class DualLearner final : public StreamLearner {
   void remove(std::size_t slot);
   void hand_over(Dual& dual, std::size_t slot);
   void settle(Dual& dual);
+  void widen_active(const Dual& dual, const Pair& worst);
   void let_go();
   Pair worst_pair(const Dual& dual, Order order);
   bool step(Dual& dual, std::size_t up, std::size_t down);
@@ -92,6 +94,8 @@ class DualLearner final : public StreamLearner {
   void refresh(Dual& dual);
   std::span<const double> kernel_row(std::size_t slot);
   double target_of(std::size_t machine, int class_number) const;
+  double least(const Dual& dual, std::size_t slot) const;
+  double most(const Dual& dual, std::size_t slot) const;
   double room_up(const Dual& dual, std::size_t slot) const;
   double room_down(const Dual& dual, std::size_t slot) const;
   Features held(std::vector<std::size_t>& slots) const;
@@ -108,6 +112,8 @@ class DualLearner final : public StreamLearner {
   std::uint64_t steps_ = 0, updates_ = 0, pair_steps_ = 0;
 
   std::vector<std::vector<double>> kept_;  ///< kernel rows by slot; empty: not kept
+  std::size_t kept_count_ = 0;
+  ActivePairs active_;
   std::vector<double> scratch_[2];
   int next_scratch_ = 0;
   std::vector<double> k_, decision_;

@@ -159,6 +159,7 @@ void DualLearner::pass(Archive& archive) {
     columns_ = static_cast<std::size_t>(columns);
     machines_.assign(expected, {});
     kept_.assign(slots, {});
+    kept_count_ = 0;
     by_number_.clear();
   }
   for (Dual& dual : machines_) {

@@ -6,6 +6,7 @@
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/online/panel_loops.hpp"
+#include "maxmargin/online/row_sums.hpp"
 
 namespace maxmargin {
 namespace {
@@ -13,37 +14,6 @@ namespace {
 template <class Visit>
 auto with(const Rule& rule, Visit&& visit) {
   return std::visit(std::forward<Visit>(visit), rule);
-}
-
-/// Sum of w_j x_j over the features that have a weight: four sums, so that none waits for another.
-double weighted_sum(std::span<const double> w, const StreamRow& x) {
-  std::size_t count = x.features.size();
-  while (count > 0 && x.features[count - 1] >= w.size()) --count;
-  const Index* const features = x.features.data();
-  const double* const values = x.values.data();
-  double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-  std::size_t k = 0;
-  for (; k + 4 <= count; k += 4) {
-    s0 += w[features[k]] * values[k];
-    s1 += w[features[k + 1]] * values[k + 1];
-    s2 += w[features[k + 2]] * values[k + 2];
-    s3 += w[features[k + 3]] * values[k + 3];
-  }
-  for (; k < count; ++k) s0 += w[features[k]] * values[k];
-  return (s0 + s1) + (s2 + s3);
-}
-
-double sum_of_squares(std::span<const double> values) {
-  double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-  std::size_t k = 0;
-  for (; k + 4 <= values.size(); k += 4) {
-    s0 += values[k] * values[k];
-    s1 += values[k + 1] * values[k + 1];
-    s2 += values[k + 2] * values[k + 2];
-    s3 += values[k + 3] * values[k + 3];
-  }
-  for (; k < values.size(); ++k) s0 += values[k] * values[k];
-  return (s0 + s1) + (s2 + s3);
 }
 
 [[noreturn]] void refuse(const std::string& what, const std::string& mend) {
@@ -116,32 +86,35 @@ void Learner::check(const StreamRow& x) const {
   terms_.expansion.check(x);
 }
 
-double Learner::raw_value(const OnlineMachine& machine, std::span<const double> of,
-                          const StreamRow& x) const {
-  (void)machine;
+double Learner::raw_value(std::span<const double> of, const StreamRow& x) const {
   return linear_ ? weighted_sum(of, x) : inner_product(of.data(), k_.data(), of.size());
 }
 
 void Learner::evaluate(const StreamRow& x) {
   check(x);
-  if (linear_) {
+  const std::size_t count = terms_.machines.size();
+  double first = 0;  // of the first linear machine
+  if (linear_ && count > 0) {
+    const RowSums both = row_sums(terms_.machines[0].coefficient, x);
+    first = both.weighted;
+    self_ = both.squares;
+  } else if (linear_) {
     self_ = sum_of_squares(x.values);
   } else {
     k_ = terms_.expansion.values(x);
     self_ = terms_.expansion.self(x);
   }
-  const std::size_t count = terms_.machines.size();
   current_.resize(count);
   decision_.resize(count);
   bool finite_values = std::isfinite(self_);
   for (std::size_t m = 0; m < count; ++m) {
     const OnlineMachine& machine = terms_.machines[m];
-    const double sum = raw_value(machine, machine.coefficient, x);
+    const double sum = linear_ && m == 0 ? first : raw_value(machine.coefficient, x);
     current_[m] = machine.scale * sum + machine.bias;
     decision_[m] = current_[m];
     if (options_.average && average_weight_ > 0)
       decision_[m] =
-          (machine.scale_sum * sum + raw_value(machine, machine.correction, x) + machine.bias_sum) /
+          (machine.scale_sum * sum + raw_value(machine.correction, x) + machine.bias_sum) /
           average_weight_;
     if (outcome_ == Outcome::novelty)
       decision_[m] -= options_.average && average_weight_ > 0 ? machine.width_sum / average_weight_
@@ -313,7 +286,7 @@ Learned Learner::learn_row(const StreamRow& x, double target, int class_number) 
   if (!x.features.empty()) columns_ = std::max(columns_, std::size_t{x.features.back()} + 1);
   if (pending_.size() == 1 && rate > 0)
     account(learned.loss, -pending_[0].coefficient / rate, terms_.machines[0], current_[0]);
-  update(x, pending_);
+  update(x, class_number < 0 ? target : class_number, pending_);
   learned.updated =
       std::ranges::any_of(pending_, [](const Step& step) { return step.coefficient != 0; });
   updates_ += learned.updated;
@@ -329,7 +302,7 @@ void Learner::account(double loss, double slope, const OnlineMachine& machine, d
   slope_sum_ += std::max(0.0, squared) / (2 * lambda_ * static_cast<double>(steps_));
 }
 
-void Learner::update(const StreamRow& x, std::span<const Step> steps) {
+void Learner::update(const StreamRow& x, double target, std::span<const Step> steps) {
   const bool gradient = with(options_.rule, [](const auto& rule) {
     return HasSlope<std::remove_cvref_t<decltype(rule)>>;
   });
@@ -351,7 +324,7 @@ void Learner::update(const StreamRow& x, std::span<const Step> steps) {
     for (std::size_t m = 0; m < steps.size(); ++m)
       if (steps[m].coefficient != 0) add_weights(terms_.machines[m], x, steps[m].coefficient);
   } else if (any) {
-    const std::size_t slot = terms_.add(x, steps_);
+    const std::size_t slot = terms_.add(x, steps_, target);
     for (std::size_t m = 0; m < steps.size(); ++m) {
       OnlineMachine& machine = terms_.machines[m];
       machine.coefficient[slot] = steps[m].coefficient / machine.scale;

@@ -104,8 +104,7 @@ class Learner final : public StreamLearner {
 
   void check(const StreamRow& x) const;
   void evaluate(const StreamRow& x);
-  double raw_value(const OnlineMachine& machine, std::span<const double> of,
-                   const StreamRow& x) const;
+  double raw_value(std::span<const double> of, const StreamRow& x) const;
   OnlinePrediction decide() const;
   int class_of(std::string_view name) const;
   Learned learn_row(const StreamRow& x, double target, int class_number);
@@ -113,7 +112,7 @@ class Learner final : public StreamLearner {
   double rate_now() const;
   double target_of(std::size_t machine, int class_number) const;
   void decay_all(double decay);
-  void update(const StreamRow& x, std::span<const Step> steps);
+  void update(const StreamRow& x, double target, std::span<const Step> steps);
   void add_weights(OnlineMachine& machine, const StreamRow& x, double coefficient);
   void project_to_ball(OnlineMachine& machine) const;
   void account(double loss, double slope, const OnlineMachine& machine, double f);

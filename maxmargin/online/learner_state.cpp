@@ -90,9 +90,13 @@ template <class Archive>
 void pass_expansion(Archive& archive, OnlineTerms& terms, std::size_t most_features) {
   pass_rows(archive, terms.expansion, most_features);
   archive(terms.birth);
+  archive(terms.target);
   if constexpr (Archive::reads) {
     const std::size_t slots = terms.expansion.slots();
-    archive.demand(terms.birth.size() == slots, "counts do not agree");
+    archive.demand(terms.birth.size() == slots && terms.target.size() == slots,
+                   "counts do not agree");
+    for (const double target : terms.target)
+      archive.demand(std::isfinite(target), "a label is not finite");
     terms.root_self.assign(slots, 0.0);
     for (std::size_t i = 0; i < slots; ++i)
       if (terms.expansion.used(i))
@@ -137,6 +141,12 @@ void Learner::pass(Archive& archive) {
                                  : classes_.size() <= 2 ? std::min<std::size_t>(1, classes_.size())
                                                         : classes_.size();
     archive.demand(machines == expected, "machines and classes do not agree");
+    if (outcome_ == Outcome::classes)
+      for (std::size_t i = 0; i < terms_.target.size(); ++i)
+        archive.demand(
+            !terms_.expansion.used(i) ||
+                (terms_.target[i] >= 0 && terms_.target[i] < static_cast<double>(classes_.size())),
+            "a row is of a class that is not there");
     terms_.machines.assign(expected, {});
   }
   const std::uint64_t most = linear_ ? options_.most_features : terms_.expansion.slots();
@@ -178,11 +188,17 @@ Learner Learner::from_state(std::span<const std::byte> bytes, const std::string&
 }
 
 void Learner::restore(std::span<const std::byte> bytes, const std::string& name) {
-  Learner read = from_state(bytes, name);
-  if (options_text(read.options_) != options_text(options_))
+  StateReader reader(bytes, name);
+  std::string text;
+  reader(text);
+  // Before anything else is read: its own options say how much memory a state may take.
+  if (text != options_text(options_))
     throw Error(Fault::usage, Place{name},
                 "this checkpoint is of another machine: rule, kernel or another option differs",
                 "repeat the options it was made with");
+  Learner read(options_);
+  read.pass(reader);
+  reader.end();
   *this = std::move(read);
 }
 

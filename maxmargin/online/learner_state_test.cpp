@@ -92,9 +92,9 @@ TEST(OnlineState, ACheckpointSaysWhatIsWrongWithIt) {
     }
     return std::string();
   };
-  EXPECT_NE(refusal("maxmargin stream 2\nx").find("version 2"), std::string::npos);
+  EXPECT_NE(refusal("maxmargin stream 1\nx").find("version 1"), std::string::npos);
   EXPECT_NE(refusal("maxmargin model 1\n").find("not a checkpoint"), std::string::npos);
-  EXPECT_NE(refusal("maxmargin stream 1\nstate0123").find("checksum"), std::string::npos);
+  EXPECT_NE(refusal("maxmargin stream 2\nstate0123").find("checksum"), std::string::npos);
   EXPECT_NE(refusal("").find("not a checkpoint"), std::string::npos);
   EXPECT_THROW(save_checkpoint(folder / "no/such/folder", "x"), Error);
 }

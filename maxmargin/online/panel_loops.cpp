@@ -38,7 +38,7 @@ void panel_sums_loop(const double* const* rows, const double* times, std::size_t
                      std::size_t size, double* sums) {
   const std::size_t lanes = hn::Lanes(Doubles());
   std::size_t at = 0;
-  for (; at + 8 * lanes <= size; at += 8 * lanes) sum_stretch<8>(rows, times, count, at, sums);
+  for (; at + 16 * lanes <= size; at += 16 * lanes) sum_stretch<16>(rows, times, count, at, sums);
   for (; at < size; at += lanes) sum_stretch<1>(rows, times, count, at, sums);
 }
 
@@ -88,23 +88,107 @@ double inner_product_loop(const double* x, const double* y, std::size_t size) {
   return sum;
 }
 
+void add_multiple_loop(double by, const double* x, std::size_t size, double* y) {
+  const Doubles d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto factor = hn::Set(d, by);
+  std::size_t i = 0;
+  for (; i + lanes <= size; i += lanes)
+    hn::StoreU(hn::Add(hn::LoadU(d, y + i), hn::Mul(factor, hn::LoadU(d, x + i))), d, y + i);
+  for (; i < size; ++i) y[i] += by * x[i];
+}
+
 std::size_t smallest_product_loop(const double* x, const double* weight, std::size_t size) {
   const Doubles d;
   const std::size_t lanes = hn::Lanes(d);
   const auto none = hn::Set(d, std::numeric_limits<double>::infinity());
-  auto least = none;
+  const auto product_of = [&](std::size_t k) { return std::abs(x[k]) * weight[k]; };
+  double least = std::numeric_limits<double>::infinity();
+  std::size_t block = size;  // the first that has a smallest one
   std::size_t i = 0;
   for (; i + lanes <= size; i += lanes) {
     const auto w = hn::LoadU(d, weight + i);
     const auto product = hn::Mul(hn::Abs(hn::LoadU(d, x + i)), w);
-    least = hn::Min(least, hn::IfThenElse(hn::Gt(w, hn::Zero(d)), product, none));
+    const auto less = hn::And(hn::Gt(w, hn::Zero(d)), hn::Lt(product, hn::Set(d, least)));
+    if (hn::AllFalse(d, less)) continue;
+    least = hn::GetLane(hn::MinOfLanes(d, hn::IfThenElse(less, product, none)));
+    block = i;
   }
-  double smallest = hn::GetLane(hn::MinOfLanes(d, least));
   for (; i < size; ++i)
-    if (weight[i] > 0) smallest = std::fmin(smallest, std::abs(x[i]) * weight[i]);
-  for (std::size_t k = 0; k < size; ++k)
-    if (weight[k] > 0 && std::abs(x[k]) * weight[k] == smallest) return k;
-  return size;
+    if (weight[i] > 0 && product_of(i) < least) {
+      least = product_of(i);
+      block = i;
+    }
+  for (; block < size; ++block)
+    if (weight[block] > 0 && product_of(block) == least) break;
+  return block;
+}
+
+PairEnds pair_ends_loop(const PairArrays& rows) {
+  const Doubles d;
+  const std::size_t lanes = hn::Lanes(d);
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  const auto none = hn::Set(d, infinite);
+  auto low = none;
+  PairEnds ends{rows.size, -infinite, infinite};
+  std::size_t block = rows.size;  // the first that has a row of the highest gradient
+  std::size_t i = 0;
+  for (; i + lanes <= rows.size; i += lanes) {
+    const auto g = hn::LoadU(d, rows.gradient + i), alpha = hn::LoadU(d, rows.alpha + i);
+    const auto can_fall = hn::Gt(alpha, hn::LoadU(d, rows.least + i));
+    low = hn::Min(low, hn::IfThenElse(can_fall, g, none));
+    const auto can_rise = hn::Lt(alpha, hn::LoadU(d, rows.most + i));
+    const auto higher = hn::And(can_rise, hn::Gt(g, hn::Set(d, ends.highest)));
+    if (hn::AllFalse(d, higher)) continue;
+    ends.highest = hn::GetLane(hn::MaxOfLanes(d, hn::IfThenElse(higher, g, hn::Neg(none))));
+    block = i;
+  }
+  ends.lowest = hn::GetLane(hn::MinOfLanes(d, low));
+  for (; i < rows.size; ++i) {
+    if (rows.alpha[i] > rows.least[i]) ends.lowest = std::fmin(ends.lowest, rows.gradient[i]);
+    if (!(rows.alpha[i] < rows.most[i]) || !(rows.gradient[i] > ends.highest)) continue;
+    ends.highest = rows.gradient[i];
+    block = i;
+  }
+  for (ends.up = block; ends.up < rows.size; ++ends.up)
+    if (rows.gradient[ends.up] == ends.highest && rows.alpha[ends.up] < rows.most[ends.up]) break;
+  return ends;
+}
+
+std::size_t best_partner_loop(const PairArrays& rows, std::size_t up, const double* k) {
+  const Doubles d;
+  const std::size_t lanes = hn::Lanes(d);
+  const double highest = rows.gradient[up], self = rows.self[up];
+  const auto gain_of = [&](std::size_t j) {
+    const double gap = highest - rows.gradient[j];
+    if (!(gap > 0) || !(rows.alpha[j] > rows.least[j])) return 0.0;
+    return gap * gap / pair_curvature(self, rows.self[j], k[j]);
+  };
+  const auto top = hn::Set(d, highest), own = hn::Set(d, self);
+  const auto two = hn::Set(d, 2.0), least_curvature = hn::Set(d, 1e-12);
+  double most = 0;
+  std::size_t block = rows.size;  // the first that has a row of the largest gain
+  std::size_t j = 0;
+  for (; j + lanes <= rows.size; j += lanes) {
+    const auto gap = hn::Sub(top, hn::LoadU(d, rows.gradient + j));
+    const auto can_fall = hn::Gt(hn::LoadU(d, rows.alpha + j), hn::LoadU(d, rows.least + j));
+    const auto curvature =
+        hn::Sub(hn::Add(own, hn::LoadU(d, rows.self + j)), hn::Mul(two, hn::LoadU(d, k + j)));
+    const auto gain = hn::Div(hn::Mul(gap, gap), hn::Max(curvature, least_curvature));
+    const auto counts = hn::And(can_fall, hn::Gt(gap, hn::Zero(d)));
+    const auto better = hn::And(counts, hn::Gt(gain, hn::Set(d, most)));
+    if (hn::AllFalse(d, better)) continue;
+    most = hn::GetLane(hn::MaxOfLanes(d, hn::IfThenElseZero(better, gain)));
+    block = j;
+  }
+  for (; j < rows.size; ++j)
+    if (gain_of(j) > most) {
+      most = gain_of(j);
+      block = j;
+    }
+  for (j = block; j < rows.size; ++j)
+    if (gain_of(j) == most) break;
+  return j;
 }
 
 }  // namespace maxmargin::HWY_NAMESPACE
@@ -118,7 +202,10 @@ HWY_EXPORT(distances_loop);
 HWY_EXPORT(decay_loop);
 HWY_EXPORT(root_decay_loop);
 HWY_EXPORT(inner_product_loop);
+HWY_EXPORT(add_multiple_loop);
 HWY_EXPORT(smallest_product_loop);
+HWY_EXPORT(pair_ends_loop);
+HWY_EXPORT(best_partner_loop);
 
 void panel_sums(std::span<const double* const> rows, std::span<const double> times,
                 std::size_t size, double* sums) {
@@ -136,8 +223,15 @@ void root_decay(double rate, std::size_t size, double* s) {
 double inner_product(const double* x, const double* y, std::size_t size) {
   return HWY_DYNAMIC_DISPATCH(inner_product_loop)(x, y, size);
 }
+void add_multiple(double by, const double* x, std::size_t size, double* y) {
+  HWY_DYNAMIC_DISPATCH(add_multiple_loop)(by, x, size, y);
+}
 std::size_t smallest_product(const double* x, const double* weight, std::size_t size) {
   return HWY_DYNAMIC_DISPATCH(smallest_product_loop)(x, weight, size);
+}
+PairEnds pair_ends(const PairArrays& rows) { return HWY_DYNAMIC_DISPATCH(pair_ends_loop)(rows); }
+std::size_t best_partner(const PairArrays& rows, std::size_t up, const double* k) {
+  return HWY_DYNAMIC_DISPATCH(best_partner_loop)(rows, up, k);
 }
 
 }  // namespace maxmargin

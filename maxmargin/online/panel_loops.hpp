@@ -22,7 +22,31 @@ void root_decay(double rate, std::size_t size, double* s);
 /// sum of x[i] y[i]
 double inner_product(const double* x, const double* y, std::size_t size);
 
+/// y[i] += by x[i]
+void add_multiple(double by, const double* x, std::size_t size, double* y);
+
 /// The position of the smallest of |x[i]| weight[i] among those with weight[i] > 0; `size`: none.
 std::size_t smallest_product(const double* x, const double* weight, std::size_t size);
+
+/// A dual machine as arrays over its rows, each alpha between least and most.
+struct PairArrays {
+  const double *gradient, *alpha, *least, *most, *self;
+  std::size_t size;
+};
+/// The first row of the highest gradient among those that can go up (`size`: none), and the lowest
+/// gradient of those that can go down.
+struct PairEnds {
+  std::size_t up;
+  double highest, lowest;
+};
+PairEnds pair_ends(const PairArrays& rows);
+/// The row with which `up`, whose kernel row is k, gains most: the largest
+/// (gradient[up] - gradient[j])^2 / curvature[j]; `size`: none.
+std::size_t best_partner(const PairArrays& rows, std::size_t up, const double* k);
+/// k(x,x) + k(z,z) - 2 k(x,z), or a little where rows are the same.
+inline double pair_curvature(double self, double other, double k) {
+  const double curvature = self + other - 2 * k;
+  return curvature > 1e-12 ? curvature : 1e-12;
+}
 
 }  // namespace maxmargin

@@ -95,12 +95,14 @@ Expansion::Slot between(const StreamRow& x, const StreamRow& z, double h) {
 
 }  // namespace
 
-std::size_t OnlineTerms::add(const StreamRow& x, std::uint64_t step) {
+std::size_t OnlineTerms::add(const StreamRow& x, std::uint64_t step, double label) {
   const std::size_t slot = expansion.add(x);
   const std::size_t slots = expansion.slots();
   birth.resize(slots, 0);
   root_self.resize(slots, 0.0);
   birth[slot] = step;
+  target.resize(slots, 0.0);
+  target[slot] = label;
   root_self[slot] = std::sqrt(std::max(0.0, expansion.self(slot)));
   for (OnlineMachine& machine : machines) {
     machine.coefficient.resize(slots, 0.0);
@@ -210,11 +212,12 @@ void Budget::merge(OnlineTerms& terms, std::size_t slot) {
     a = b = 0;
   }
   const std::uint64_t birth = std::max(terms.birth[slot], terms.birth[partner]);
+  const double label = terms.target[partner];  // that of the larger part
   for (const std::size_t gone : {slot, partner}) {
     terms.root_self[gone] = 0;
     terms.expansion.remove(gone);
   }
-  const std::size_t fresh = terms.add({row.features, row.values, row.number}, birth);
+  const std::size_t fresh = terms.add({row.features, row.values, row.number}, birth, label);
   for (std::size_t m = 0; m < terms.machines.size(); ++m)
     terms.machines[m].coefficient[fresh] = coefficients[m];
 }

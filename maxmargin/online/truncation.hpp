@@ -36,11 +36,12 @@ struct OnlineTerms {
 
   Expansion expansion;
   std::vector<std::uint64_t> birth;  ///< of each slot: the step that added it
+  std::vector<double> target;        ///< of each slot: its label, or the number of its class
   std::vector<double> root_self;     ///< sqrt k(x_i, x_i) of each slot in use, 0 otherwise
   std::vector<OnlineMachine> machines;
   bool averages;
 
-  std::size_t add(const StreamRow& x, std::uint64_t step);
+  std::size_t add(const StreamRow& x, std::uint64_t step, double label);
   /// Forgets a row; D of each machine grows by what it had.
   void drop(std::size_t slot);
   /// The row that has the least part in all machines together; slots() if there is none.
