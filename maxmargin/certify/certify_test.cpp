@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "maxmargin/data/equal_rows.hpp"
+#include "maxmargin/solver/solvers.hpp"
 #include "maxmargin/train/formulate.hpp"
 #include "tests/made_data.hpp"
 
@@ -16,8 +17,8 @@ struct Made {
   DualQp qp;
   std::vector<double> a, b;
 
-  Made() {
-    Dataset data = made::classification(40, 3, made::Storage::dense_doubles, 1);
+  explicit Made(std::size_t count = 40) {
+    Dataset data = made::classification(count, 3, made::Storage::dense_doubles, 1);
     std::vector<Example> examples;
     for (std::size_t i = 0; i < data.rows(); ++i)
       examples.push_back({static_cast<Index>(i), data.y[i], 2});
@@ -60,6 +61,24 @@ TEST(Certify, AnExactCertificateTakesNoFFromOthers) {
   for (double& f : wrong.f) f += 1;
   EXPECT_EQ(made.certified(made.b, Precision::exact, &wrong).f,
             made.certified(made.b, Precision::exact).f);
+}
+
+TEST(Certify, FinerIsAsGoodAsInDoubleThroughout) {
+  const Made made(900);
+  Stop stop;
+  stop.relative_gap = 1e-9;
+  const Certified solved =
+      solve(made.qp, named_solver(Smo::name, made.qp, stop, std::size_t{1} << 28), Threads(2));
+  const Certified rough = made.certified(solved.solution.a, Precision::fast);
+  const Certified exact = made.certified(solved.solution.a, Precision::exact);
+  const Certified finer = certify_finer(made.qp, rough, Threads(2));
+  ASSERT_FALSE(finer.error.of_point.empty());  // not every point is at stake
+  EXPECT_LT(finer.certificate.gap, 0.1 * rough.certificate.gap);
+  EXPECT_NEAR(finer.certificate.gap, exact.certificate.gap, 2 * exact.charge + 1e-12);
+  EXPECT_LE(finer.certificate.dual, exact.certificate.primal);
+  EXPECT_GE(finer.certificate.primal, exact.certificate.dual);
+  for (std::size_t p = 0; p < exact.f.size(); ++p)
+    EXPECT_LE(std::abs(finer.f[p] - exact.f[p]), finer.error.at(p) + exact.error.at(p)) << p;
 }
 
 }  // namespace
