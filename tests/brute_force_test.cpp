@@ -348,6 +348,7 @@ TEST_P(BruteForceProblems, NoOtherMultipliersMakeThePrimalSmaller) {
 TEST_P(BruteForceProblems, EverySolverFindsTheOptimum) {
   int solved = 0;
   for_each_component<Solver>([&](auto solver) {
+    if constexpr (requires { solver.is_no_optimum; }) return;
     solver.stop.kkt = 1e-8;
     solver.stop.relative_gap = 1e-9;
     solver.stop.iterations = 1000000;

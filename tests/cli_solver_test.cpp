@@ -61,6 +61,7 @@ TEST_F(CliSolver, ClassicalSolversReachTheSameOptimum) {
            {"decomposition", "--selection", "multiplier", "--no-balanced", "--sticky", "2"},
            {"chunking", "--chunk", "20", "--inner", "interior-point"},
            {"newton"},
+           {"irls"},
            {"gradient-descent", "--space", "function"}}) {
     std::vector<std::string> all = {"--solver"};
     all.insert(all.end(), options.begin(), options.end());
@@ -72,6 +73,30 @@ TEST_F(CliSolver, ClassicalSolversReachTheSameOptimum) {
     EXPECT_GT(object["cache"]["hit_rate"].get<double>(), 0);
     EXPECT_LE(object["cache"]["hit_rate"].get<double>(), 1);
   }
+}
+
+TEST_F(CliSolver, HullsHaveTheWidestMarginAndTheBayesPointTellsItsGap) {
+  write("d", two_classes(60, 0.0));
+  const std::vector<std::string> form = {"--loss", "squared-hinge", "--bias", "none"};
+  const auto with = [&](std::vector<std::string> options) {
+    options.insert(options.end(), form.begin(), form.end());
+    return train(options);
+  };
+  const double optimum = with({"--solver", "interior-point"})["dual"];
+  for (const std::string step : {"exchange", "toward"}) {
+    const json object = with({"--solver", "perceptron", "--hull-step", step});
+    EXPECT_EQ(object["ended"], "converged");
+    EXPECT_NEAR(object["dual"].get<double>(), optimum, 2e-3 * optimum);
+  }
+  // A limit ends it: there is no gap to reach.
+  const Finished ended =
+      run({"train", "d", "-o", "m", "--gamma", "2", "--loss", "squared-hinge", "--bias", "none",
+           "--solver", "bayes-point", "--max-iterations", "500", "--json"});
+  EXPECT_EQ(ended.code, 5) << ended.err;
+  const json mean = ended.json();
+  EXPECT_EQ(mean["ended"], "iteration limit");
+  EXPECT_LT(mean["dual"].get<double>(), optimum);
+  EXPECT_GT(mean["primal"].get<double>(), optimum);
 }
 
 TEST_F(CliSolver, ClassicalSolversRefuseInOneLineWithTheWayOut) {
@@ -90,6 +115,11 @@ TEST_F(CliSolver, ClassicalSolversRefuseInOneLineWithTheWayOut) {
                  "has no derivative there");
   expect_refused({"--solver", "gradient-descent", "--regulariser", "l1"}, "give --max-iterations");
   expect_refused({"--solver", "stochastic"}, "penalise it (--bias)");
+  expect_refused({"--solver", "irls", "--gap", "1e-9"}, "ask for no less than 1e-3");
+  expect_refused({"--solver", "perceptron"}, "give --hard-margin, or --loss squared-hinge");
+  expect_refused({"--solver", "bayes-point", "--hard-margin"}, "penalise it (--bias)");
+  expect_refused({"--solver", "bayes-point", "--hard-margin", "--bias", "none"},
+                 "give --max-iterations");
 }
 
 TEST_F(CliSolver, ThreeKindsOfBias) {

@@ -8,9 +8,12 @@
 #include "maxmargin/certify/certify.hpp"
 #include "maxmargin/solver/decomposition/decomposition.hpp"
 #include "maxmargin/solver/gradient_descent/gradient_descent.hpp"
+#include "maxmargin/solver/hulls/bayes_point.hpp"
+#include "maxmargin/solver/hulls/perceptron.hpp"
 #include "maxmargin/solver/interior_point/interior_point.hpp"
 #include "maxmargin/solver/lagrangian/lagrangian.hpp"
 #include "maxmargin/solver/newton/newton.hpp"
+#include "maxmargin/solver/newton/reweighted.hpp"
 #include "maxmargin/solver/one_variable/one_variable.hpp"
 #include "maxmargin/solver/platt/platt.hpp"
 #include "maxmargin/solver/primal_dual/primal_dual.hpp"
@@ -19,9 +22,9 @@
 namespace maxmargin {
 
 /// The list of solvers: options, help texts and the conformance suite are derived from it.
-using Solver =
-    std::variant<Smo, InteriorPoint, PrimalDual, Lagrangian, GaussSeidel, Sor, AdaTron, Platt,
-                 Decomposition, Chunking, PrimalNewton, GradientDescent, Stochastic>;
+using Solver = std::variant<Smo, InteriorPoint, PrimalDual, Lagrangian, GaussSeidel, Sor, AdaTron,
+                            Platt, Decomposition, Chunking, PrimalNewton, GradientDescent,
+                            Stochastic, ReweightedLeastSquares, MaxMarginPerceptron, BayesPoint>;
 
 /// Why a solver cannot take a problem, or nothing.
 std::optional<std::string> refusal(const DualQp& qp, const Solver& solver);

@@ -71,7 +71,9 @@ std::vector<AcceptedForm> formulations() {
   return list;
 }
 
-Acceptance acceptance_of(const Solver& solver) {
+Acceptance acceptance_of(Solver solver) {
+  // Some have no stopping rule of their own: they are asked with a limit.
+  std::visit([](auto& chosen) { chosen.stop.iterations = 1000; }, solver);
   Acceptance acceptance;
   for (AcceptedForm& each : formulations()) {
     const DualQp qp = small_problem(each, Linear{});

@@ -25,6 +25,6 @@ struct Acceptance {
   std::vector<AcceptedForm> indefinite;  ///< those of them that kernels of this kind may have too
   bool any_rows = false;                 ///< equality rows with any entries, any number of them
 };
-Acceptance acceptance_of(const Solver& solver);
+Acceptance acceptance_of(Solver solver);
 
 }  // namespace maxmargin

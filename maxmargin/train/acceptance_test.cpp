@@ -61,8 +61,9 @@ TEST(Acceptance, OfTheClassicalSolversToo) {
   EXPECT_FALSE(platt.any_rows);
   EXPECT_FALSE(platt.indefinite.empty());
   // These take all there is, with any equality rows, where the kernel is definite.
-  for (const Acceptance& all : {acceptance_of(Decomposition{}), acceptance_of(Chunking{}),
-                                acceptance_of(PrimalNewton{}), acceptance_of(GradientDescent{})}) {
+  for (const Acceptance& all :
+       {acceptance_of(Decomposition{}), acceptance_of(Chunking{}), acceptance_of(PrimalNewton{}),
+        acceptance_of(GradientDescent{}), acceptance_of(ReweightedLeastSquares{})}) {
     EXPECT_EQ(all.formulations.size(), formulations().size());
     EXPECT_TRUE(all.indefinite.empty());
     EXPECT_TRUE(all.any_rows);
@@ -170,7 +171,10 @@ TEST(Acceptance, IsThatOfTheTable) {
       {Chunking::name, all},
       {PrimalNewton::name, all},
       {GradientDescent::name, all},
-      {Stochastic::name, any_loss}};
+      {Stochastic::name, any_loss},
+      {ReweightedLeastSquares::name, all},
+      {MaxMarginPerceptron::name, {"svc squared-hinge upn"}},
+      {BayesPoint::name, {"svc squared-hinge pn"}}};
   std::size_t solvers = 0;
   for_each_component<Solver>([&](const auto& solver) {
     ++solvers;

@@ -10,7 +10,7 @@
 #include "maxmargin/problem/feasible.hpp"
 #include "maxmargin/problem/margin.hpp"
 #include "maxmargin/solver/gradient_descent/regulariser.hpp"
-#include "maxmargin/solver/limits.hpp"
+#include "maxmargin/solver/standing.hpp"
 
 namespace maxmargin {
 namespace {
@@ -51,14 +51,15 @@ class Descent {
 
   Solution solve() {
     while (!ended_) {
-      if (!within_limits()) break;
+      ended_ = ended_by_limits(standing_, qp_.size(), options_.stop, limits_);
+      if (ended_) break;
       step_down();
-      ++steps_;
+      ++standing_.steps;
     }
     const Ended ended = *ended_;
     if (solution_.a.empty()) judge(dual_point());
     solution_.ended = ended;
-    solution_.iterations = steps_;
+    solution_.iterations = standing_.steps;
     return std::move(solution_);
   }
 
@@ -103,7 +104,7 @@ class Descent {
     double largest = 0;
     for (const double each : product) largest = std::max(largest, std::abs(each));
     const bool near = bound <= enough && largest <= options_.stop.kkt / 4;
-    if (near || is_idle(bound) || steps_ == 0) {
+    if (near || is_idle(bound) || standing_.steps == 0) {
       const double before = curvature_;
       settle(a);
       if (ended_ || curvature_ != before) return;
@@ -186,18 +187,18 @@ class Descent {
 
   /// Keeps the best answer; whether the run ends with this one.
   bool take(const Evaluation& now, const std::vector<double>& a) {
-    best_primal_ = std::min(best_primal_, now.primal);
-    if (now.gap < infinity) best_dual_ = std::max(best_dual_, now.dual);
+    standing_.primal = std::min(standing_.primal, now.primal);
+    if (now.gap < infinity) standing_.dual = std::max(standing_.dual, now.dual);
     size_ = std::abs(now.dual);
     const double gap = relative_gap(now.dual + now.gap, now.dual);
-    if (solution_.a.empty() || gap < gap_) {
-      gap_ = gap;
-      kkt_ = now.kkt;
+    if (solution_.a.empty() || gap < standing_.relative_gap) {
+      standing_.relative_gap = gap;
+      standing_.kkt = now.kkt;
       solution_.a = a;
       solution_.lambda = now.lambda;
     }
-    solution_.best_primal = best_primal_;
-    solution_.best_dual = best_dual_;
+    solution_.best_primal = standing_.primal;
+    solution_.best_dual = standing_.dual;
     const bool near = now.kkt <= options_.stop.kkt && gap <= options_.stop.relative_gap;
     if (near) {
       solution_.a = a;
@@ -216,7 +217,7 @@ class Descent {
       smooth();
       return;
     }
-    const bool near = kkt_ <= 100 * options_.stop.kkt && run_.precision == Precision::fast;
+    const bool near = standing_.kkt <= 100 * options_.stop.kkt && run_.precision == Precision::fast;
     if (idle_ > steps_without_progress) ended_ = near ? Ended::converged : Ended::stalled;
   }
   void smooth() {
@@ -236,19 +237,6 @@ class Descent {
     return ++idle_ > steps_without_progress;
   }
 
-  bool within_limits() {
-    Progress progress;
-    progress.iteration = steps_;
-    progress.active = progress.size = qp_.size();
-    progress.primal = best_primal_;
-    progress.dual = best_dual_;
-    progress.relative_gap = gap_;
-    progress.kkt = kkt_;
-    if (steps_ >= options_.stop.iterations) ended_ = Ended::iteration_limit;
-    if (!ended_ && !limits_.allow(progress)) ended_ = limits_.stopped();
-    return !ended_;
-  }
-
   const DualQp& qp_;
   const GradientDescent& options_;
   const Run& run_;
@@ -261,8 +249,8 @@ class Descent {
   double last_square_ = 1, least_bound_ = infinity, size_ = 0;
   Solution solution_;
   std::optional<Ended> ended_;
-  std::size_t steps_ = 0, idle_ = 0;
-  double best_primal_ = infinity, best_dual_ = -infinity, gap_ = infinity, kkt_ = infinity;
+  std::size_t idle_ = 0;
+  Standing standing_;
 };
 
 std::optional<std::string> refuses_descent(const DualQp& qp) {

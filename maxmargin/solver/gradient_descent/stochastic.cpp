@@ -6,7 +6,7 @@
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/problem/margin.hpp"
 #include "maxmargin/solver/gradient_descent/gradient_descent.hpp"
-#include "maxmargin/solver/limits.hpp"
+#include "maxmargin/solver/standing.hpp"
 
 namespace maxmargin {
 namespace {
@@ -35,7 +35,8 @@ class Epochs {
     while (!ended_) {
       for (std::size_t k = n; k > 1; --k) std::swap(order_[k - 1], order_[rng_.below(k)]);
       for (std::size_t begin = 0; begin < n && !ended_; begin += batch) {
-        if (!within_limits()) break;
+        ended_ = ended_by_limits(standing_, qp_.size(), options_.stop, limits_);
+        if (ended_) break;
         draw(std::span(order_).subspan(begin, std::min(batch, n - begin)));
       }
       if (ended_) break;
@@ -44,7 +45,7 @@ class Epochs {
     }
     if (epochs_ == 0 || solution_.a.empty()) start_anew();
     solution_.ended = *ended_;
-    solution_.iterations = draws_;
+    solution_.iterations = standing_.steps;
     return std::move(solution_);
   }
 
@@ -66,7 +67,7 @@ class Epochs {
     for (double& each : f_) each *= 1 - length;
     if (!points.empty()) qp_.K->add_product(points, pull, f_, run_.threads);
     weight_ += share;
-    ++draws_;
+    ++standing_.steps;
   }
 
   std::vector<double> mean() const {
@@ -82,14 +83,15 @@ class Epochs {
     // Against drift, and the rounding of the steps.
     qp_.K->multiply(qp_.coefficients(a), f_, run_.precision, run_.threads);
     const Evaluation now = evaluate(qp_, a, f_, {});
-    best_primal_ = std::min(best_primal_, now.primal);
-    best_dual_ = std::max(best_dual_, now.dual);
-    gap_ = relative_gap(now.dual + now.gap, now.dual);
-    kkt_ = now.kkt;
+    standing_.primal = std::min(standing_.primal, now.primal);
+    standing_.dual = std::max(standing_.dual, now.dual);
+    standing_.relative_gap = relative_gap(now.dual + now.gap, now.dual);
+    standing_.kkt = now.kkt;
     solution_.a = a;
-    solution_.best_primal = best_primal_;
-    solution_.best_dual = best_dual_;
-    if (gap_ <= options_.stop.relative_gap && kkt_ <= options_.stop.kkt) ended_ = Ended::converged;
+    solution_.best_primal = standing_.primal;
+    solution_.best_dual = standing_.dual;
+    if (standing_.relative_gap <= options_.stop.relative_gap && standing_.kkt <= options_.stop.kkt)
+      ended_ = Ended::converged;
     // The first epochs start from f = 0 and weigh ever less: they are left out when as many again
     // have been made.
     if ((made_ & (made_ - 1)) == 0 && made_ > 1 && !ended_) forget();
@@ -97,12 +99,12 @@ class Epochs {
   /// The gap should halve when the epochs double; where it does not nobody waits.
   void watch() {
     ++made_;
-    if (gap_ <= marked_gap_ / 2) {
-      marked_gap_ = gap_;
+    if (standing_.relative_gap <= marked_gap_ / 2) {
+      marked_gap_ = standing_.relative_gap;
       marked_epoch_ = made_;
     }
     if (!ended_ && (made_ > 5 * marked_epoch_ + epochs_without_progress ||
-                    gap_ < 0.1 * options_.stop.relative_gap))
+                    standing_.relative_gap < 0.1 * options_.stop.relative_gap))
       ended_ = Ended::stalled;
   }
   void forget() {
@@ -117,19 +119,6 @@ class Epochs {
       solution_.a.push_back(std::clamp(0.0, block.lower, block.upper));
   }
 
-  bool within_limits() {
-    Progress progress;
-    progress.iteration = draws_;
-    progress.active = progress.size = qp_.size();
-    progress.primal = best_primal_;
-    progress.dual = best_dual_;
-    progress.relative_gap = gap_;
-    progress.kkt = kkt_;
-    if (draws_ >= options_.stop.iterations) ended_ = Ended::iteration_limit;
-    if (!ended_ && !limits_.allow(progress)) ended_ = limits_.stopped();
-    return !ended_;
-  }
-
   const DualQp& qp_;
   const Stochastic& options_;
   const Run& run_;
@@ -141,9 +130,9 @@ class Epochs {
   double weight_ = 0;  // epochs, with the part of the present one
   Solution solution_;
   std::optional<Ended> ended_;
-  std::size_t draws_ = 0, epochs_ = 0, made_ = 0, marked_epoch_ = 0;
+  Standing standing_;  // a step is a draw
+  std::size_t epochs_ = 0, made_ = 0, marked_epoch_ = 0;
   double marked_gap_ = infinity;
-  double best_primal_ = infinity, best_dual_ = -infinity, gap_ = infinity, kkt_ = infinity;
 };
 
 }  // namespace

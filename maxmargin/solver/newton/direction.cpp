@@ -134,7 +134,7 @@ Bordered solve_bordered(const std::vector<std::vector<double>>& B, std::vector<d
 
 }  // namespace
 
-DualPoint dual_point(const DualQp& qp, const PrimalPoint& at) {
+DualPoint dual_point(const DualQp& qp, const PrimalPoint& at, Parabola parabola) {
   DualPoint dual;
   dual.a.resize(qp.size());
   dual.curvature.assign(qp.size(), 0.0);
@@ -145,6 +145,8 @@ DualPoint dual_point(const DualQp& qp, const PrimalPoint& at) {
     const double a = dual.a[v] = block.argmax(-h);
     if (block.entropy != Entropy::none)
       dual.curvature[v] = std::isfinite(block.bend(a)) ? 1 / block.bend(a) : 0;
+    else if (parabola == Parabola::chord)
+      dual.curvature[v] = a != 0 ? a / (-h - block.linear) : 0;
     else if (a > block.lower && a < block.upper)
       dual.curvature[v] = 1 / block.curvature;
   }

@@ -18,12 +18,18 @@ struct PrimalPoint {
   std::vector<double> a = {};
 };
 
-/// What the losses say at a point: the dual variables a = argmax phi*(-h), and the curvatures
-/// D = da / d(-h), 0 at a bound.
+/// Which parabola stands for a piecewise quadratic loss.
+enum class Parabola {
+  tangent,  ///< its own second derivative: D = da / d(-h), 0 at a bound (Newton)
+  chord     ///< its slope over the residual: D = a / e, e = -h - p (re-weighted least squares)
+};
+
+/// What the losses say at a point: the dual variables a = argmax phi*(-h), and the curvatures D.
 struct DualPoint {
   std::vector<double> a, curvature;
 };
-DualPoint dual_point(const DualQp& qp, const PrimalPoint& at);
+DualPoint dual_point(const DualQp& qp, const PrimalPoint& at,
+                     Parabola parabola = Parabola::tangent);
 
 /// Newton's direction at a point; its f follows from its coefficients.
 class Directions {

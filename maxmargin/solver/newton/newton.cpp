@@ -6,8 +6,9 @@
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/problem/feasible.hpp"
 #include "maxmargin/problem/margin.hpp"
-#include "maxmargin/solver/limits.hpp"
 #include "maxmargin/solver/newton/direction.hpp"
+#include "maxmargin/solver/newton/reweighted.hpp"
+#include "maxmargin/solver/standing.hpp"
 
 namespace maxmargin {
 namespace {
@@ -20,9 +21,14 @@ constexpr double curvature_factor = 0.1, least_curvature = 1e-13;
 // A step that promises less than this share of the objective is rounding.
 constexpr double step_rounding = 1e-15;
 constexpr double least_defect = 1e-13, most_defect = 1e-9;
-// What it is known to reach: steps on the primal are as good as the rounding of K times the slopes
-// of the losses, and the curvatures of smooth losses near a corner make these large.
-constexpr double least_smooth = 1e-6, least_rough = 1e-5;
+
+/// The least that may be asked for, with losses that have no corners and with others: steps on the
+/// primal are as good as the rounding of K times the slopes of the losses, and the curvatures of
+/// smooth losses near a corner make these large. Parabolas above a corner make short steps too.
+struct Reach {
+  double smooth, rough;
+};
+constexpr Reach newton_reach{1e-6, 1e-5}, reweighted_reach{1e-5, 1e-3};
 
 bool has_corner(const Block& block) {
   return block.entropy == Entropy::none && block.curvature == 0;
@@ -30,9 +36,10 @@ bool has_corner(const Block& block) {
 
 class Newton {
  public:
-  Newton(const DualQp& qp, const PrimalNewton& options, const Run& run)
+  Newton(const DualQp& qp, const PrimalNewton& options, Parabola parabola, const Run& run)
       : qp_(qp),
         options_(options),
+        parabola_(parabola),
         run_(run),
         limits_(run, options.stop),
         smooth_(qp),
@@ -62,7 +69,7 @@ class Newton {
     }
     if (solution_.a.empty()) judge();
     solution_.ended = *ended_;
-    solution_.iterations = steps_;
+    solution_.iterations = standing_.steps;
     return std::move(solution_);
   }
 
@@ -98,11 +105,12 @@ class Newton {
   /// The smooth problem, by Newton steps with a line search.
   void minimise() {
     for (int n = 0; n < most_steps_a_level && !ended_; ++n) {
-      if (!within_limits()) return;
+      ended_ = ended_by_limits(standing_, qp_.size(), options_.stop, limits_);
+      if (ended_) return;
       place_rows();
-      const DualPoint dual = dual_point(smooth_, at_);
+      const DualPoint dual = dual_point(smooth_, at_, parabola_);
       const PrimalPoint step = directions_.newton(smooth_, at_, dual);
-      ++steps_;
+      ++standing_.steps;
       const double norm = directions_.product(at_, at_), along = directions_.product(at_, step),
                    square = directions_.product(step, step);
       const double now = norm / 2 + losses(at_, nullptr, 0);
@@ -149,27 +157,29 @@ class Newton {
     Evaluation now = evaluate(qp_, a, own.f, at_.lambda);
     // Rows that contradict each other leave no dual point.
     if (equality_defect(qp_, a) > most_defect) now.kkt = now.gap = infinity;
-    best_primal_ = std::min(best_primal_, now.primal);
-    if (now.gap < infinity) best_dual_ = std::max(best_dual_, now.dual);
+    standing_.primal = std::min(standing_.primal, now.primal);
+    if (now.gap < infinity) standing_.dual = std::max(standing_.dual, now.dual);
     const double gap = relative_gap(now.dual + now.gap, now.dual);
     if (!solution_.a.empty() &&
         !(std::max(now.kkt / options_.stop.kkt, gap / options_.stop.relative_gap) <
-          std::max(kkt_ / options_.stop.kkt, gap_ / options_.stop.relative_gap)))
+          std::max(standing_.kkt / options_.stop.kkt,
+                   standing_.relative_gap / options_.stop.relative_gap)))
       return;
-    gap_ = gap;
-    kkt_ = now.kkt;
+    standing_.relative_gap = gap;
+    standing_.kkt = now.kkt;
     no_margin_ = homogeneous_ && Sizes(qp_, a, own.f).are_of_no_margin();
     solution_.a = std::move(a);
     solution_.lambda = now.lambda;
-    solution_.best_primal = best_primal_;
-    solution_.best_dual = best_dual_;
+    solution_.best_primal = standing_.primal;
+    solution_.best_dual = standing_.dual;
   }
   bool enough() {
     judge();
     return has_reached(enough_share);
   }
   bool has_reached(double share) const {
-    return kkt_ <= share * options_.stop.kkt && gap_ <= share * options_.stop.relative_gap;
+    return standing_.kkt <= share * options_.stop.kkt &&
+           standing_.relative_gap <= share * options_.stop.relative_gap;
   }
 
   void settle() {
@@ -185,26 +195,15 @@ class Newton {
       ended_ = Ended::unbounded;
     } else {
       // Products in float may allow for no less: whether it is enough is judged in double.
-      const bool near = kkt_ <= 100 * options_.stop.kkt && run_.precision == Precision::fast;
+      const bool near =
+          standing_.kkt <= 100 * options_.stop.kkt && run_.precision == Precision::fast;
       ended_ = near ? Ended::converged : Ended::stalled;
     }
   }
 
-  bool within_limits() {
-    Progress progress;
-    progress.iteration = steps_;
-    progress.active = progress.size = qp_.size();
-    progress.primal = best_primal_;
-    progress.dual = best_dual_;
-    progress.relative_gap = gap_;
-    progress.kkt = kkt_;
-    if (steps_ >= options_.stop.iterations) ended_ = Ended::iteration_limit;
-    if (!ended_ && !limits_.allow(progress)) ended_ = limits_.stopped();
-    return !ended_;
-  }
-
   const DualQp& qp_;
-  const PrimalNewton& options_;
+  const PrimalNewton options_;
+  Parabola parabola_;
   const Run& run_;
   Limits limits_;
   DualQp smooth_;
@@ -214,30 +213,44 @@ class Newton {
   PrimalPoint at_;
   Solution solution_;
   std::optional<Ended> ended_;
-  std::size_t steps_ = 0;
-  double best_primal_ = infinity, best_dual_ = -infinity;
-  double gap_ = infinity, kkt_ = infinity;  // of the best answer
-  std::vector<double> last_;                // the variables at the end of the last full step
+  Standing standing_;
+  std::vector<double> last_;  // the variables at the end of the last full step
 };
 
-}  // namespace
+std::string power_of_ten(double value) {
+  return "1e" + std::to_string(std::lround(std::log10(value)));
+}
 
-std::optional<std::string> refuses(const DualQp& qp, const PrimalNewton& options) {
+std::optional<std::string> refuses_primal(const DualQp& qp, const Stop& stop, const Reach& reach) {
   if (qp.K->definite() == Definite::no)
     return "it needs a positive semi-definite kernel, whose primal is convex";
   if (has_hard_margin(qp))
     return "a hard margin has no loss to differentiate: give a --cost instead";
-  const double asked = std::min(options.stop.kkt, options.stop.relative_gap);
-  if (std::ranges::any_of(qp.block, has_corner) && asked < least_rough)
-    return "a loss with corners is solved by smooth ones close to it: ask for no less than 1e-5 "
-           "(--tolerance, --gap), or take a loss without corners";
-  if (asked < least_smooth)
-    return "steps on the primal reach no further than 1e-6: ask for no less (--tolerance, --gap)";
+  const double asked = std::min(stop.kkt, stop.relative_gap);
+  if (std::ranges::any_of(qp.block, has_corner) && asked < reach.rough)
+    return "a loss with corners is solved by smooth ones close to it: ask for no less than " +
+           power_of_ten(reach.rough) + " (--tolerance, --gap), or take a loss without corners";
+  if (asked < reach.smooth)
+    return "steps on the primal reach no further than " + power_of_ten(reach.smooth) +
+           ": ask for no less (--tolerance, --gap)";
   return std::nullopt;
 }
 
+}  // namespace
+
+std::optional<std::string> refuses(const DualQp& qp, const PrimalNewton& options) {
+  return refuses_primal(qp, options.stop, newton_reach);
+}
+std::optional<std::string> refuses(const DualQp& qp, const ReweightedLeastSquares& options) {
+  return refuses_primal(qp, options.stop, reweighted_reach);
+}
+
 Solution run(const DualQp& qp, const PrimalNewton& options, const Run& run) {
-  return Newton(qp, options, run).solve();
+  return Newton(qp, options, Parabola::tangent, run).solve();
+}
+Solution run(const DualQp& qp, const ReweightedLeastSquares& options, const Run& run) {
+  return Newton(qp, {options.stop, options.cache_bytes, options.dense}, Parabola::chord, run)
+      .solve();
 }
 
 }  // namespace maxmargin

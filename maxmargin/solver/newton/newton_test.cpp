@@ -7,6 +7,7 @@
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 #include "maxmargin/solver/newton/direction.hpp"
+#include "maxmargin/solver/newton/reweighted.hpp"
 #include "maxmargin/solver/solvers.hpp"
 
 namespace maxmargin::newton_test {
@@ -116,6 +117,46 @@ TEST(Newton, StepEndsWhereTheParabolaOfTheObjectiveDoes) {
       EXPECT_LT(slope, 0);
       EXPECT_NEAR(bend, -slope, 1e-2 * std::abs(slope));
     }
+}
+
+TEST(Newton, ReweightedLeastSquaresFindTheOptimumWithAnyRows) {
+  for (const Cost cost : all_costs)
+    for (const Kernel& kernel : {Kernel(Rbf{0.3}), Kernel(Linear{})})
+      for (const std::size_t rows : {0u, 1u, 3u}) {
+        SCOPED_TRACE(std::to_string(static_cast<int>(cost)) + " " + std::string(name_of(kernel)) +
+                     " " + std::to_string(rows));
+        const DualQp qp = machine(cost, kernel, 50, rows);
+        ReweightedLeastSquares options;
+        const bool corners = cost == Cost::hinge || cost == Cost::tube;
+        options.stop.kkt = options.stop.relative_gap = corners ? 1e-3 : 1e-5;
+        const Certified found = solve(qp, options, Threads(1));
+        EXPECT_EQ(found.solution.ended, Ended::converged);
+        EXPECT_LE(found.certificate.relative_gap, options.stop.relative_gap);
+        EXPECT_LE(found.certificate.kkt, options.stop.kkt);
+      }
+}
+
+// The parabola of a chord touches the loss where f is, has its foot at the corner, and lies above.
+TEST(Newton, TheParabolaOfAChordLiesAboveTheLoss) {
+  for (const Cost cost : {Cost::hinge, Cost::squared_hinge, Cost::huberised, Cost::tube}) {
+    const DualQp qp = machine(cost, Rbf{0.3}, 20, 0);
+    Rng rng(2);
+    PrimalPoint at;
+    for (std::size_t p = 0; p < qp.K->size(); ++p) at.f.push_back(rng.normal());
+    const DualPoint dual = dual_point(qp, at, Parabola::chord);
+    for (std::size_t v = 0; v < qp.size(); ++v) {
+      const Block& block = qp.block[v];
+      const double residual = -block.sign * at.f[qp.row[v]] - block.linear;
+      EXPECT_NEAR(dual.curvature[v] * std::max(residual, 0.0), dual.a[v], 1e-12);
+      const double here = block.conjugate_beyond(residual);
+      if (dual.a[v] == 0) continue;
+      for (const double other : {0.0, residual / 2, 2 * residual, 5 * residual}) {
+        const double parabola =
+            here + dual.curvature[v] * (other * other - residual * residual) / 2;
+        EXPECT_GE(parabola, block.conjugate_beyond(other) - 1e-12);
+      }
+    }
+  }
 }
 
 // -a is the derivative of the losses: a finite difference.
