@@ -9,50 +9,16 @@
 #include "maxmargin/model/file/file.hpp"
 #include "maxmargin/model/predict.hpp"
 #include "maxmargin/train/train.hpp"
+#include "tests/all_kernels.hpp"
 #include "tests/made_data.hpp"
 
 namespace maxmargin::conformance_test {
 namespace {
 
+using made::NamedKernel;
 using made::Storage;
 
 constexpr std::size_t rows = 48, columns = 6;
-
-struct NamedKernel {
-  std::string name;
-  Kernel kernel;
-};
-void PrintTo(const NamedKernel& kernel, std::ostream* out) { *out << kernel.name; }
-
-/// (1 + x'z)^2 by blocks, as a user would write it.
-void quadratic_kernel(const Rows& left, std::span<const Index> left_rows, const Rows& right,
-                      std::size_t right_begin, std::size_t right_count, double* out) {
-  const Kernel plain = Polynomial{.gamma = 1, .degree = 2, .coef0 = 1};
-  for (const Index row : left_rows)
-    for (std::size_t c = 0; c < right_count; ++c)
-      *out++ = naive_value(plain, left, row, right, right_begin + c);
-}
-
-std::vector<NamedKernel> all_kernels() {
-  std::vector<NamedKernel> result;
-  for_each_component<Kernel>([&]<class K>(K kernel) {
-    if constexpr (requires { kernel.coef0; }) kernel.coef0 = 0.5;
-    if constexpr (requires { kernel.gamma; }) kernel.gamma = 0.75;
-    if constexpr (requires { kernel.function; }) kernel.function = quadratic_kernel;
-    if constexpr (requires { kernel.distance; }) {
-      for (const Distance distance :
-           {Distance::squared_euclidean, Distance::euclidean, Distance::manhattan,
-            Distance::chi_squared, Distance::hellinger}) {
-        kernel.distance = distance;
-        result.push_back({std::string(K::name) + "_" + std::string(to_string(distance)), kernel});
-      }
-    } else {
-      result.push_back({std::string(K::name), kernel});
-    }
-  });
-  result.push_back({"polynomial_indefinite", Polynomial{.gamma = 0.5, .degree = 2, .coef0 = -0.5}});
-  return result;
-}
 
 struct NamedTask {
   std::string name;
@@ -256,27 +222,13 @@ Textbook textbook(const Case& run, const OneClass& task, const std::vector<doubl
   return result;
 }
 
-/// K(x_i, x_j) of the rows as the data of a precomputed kernel.
-Dataset gram_of(Dataset data) {
-  const Kernel kernel = Rbf{.gamma = 0.5};
-  Features gram = Features::dense(data.rows());
-  for (std::size_t i = 0; i < data.rows(); ++i) {
-    std::vector<double> row;
-    for (std::size_t j = 0; j < data.rows(); ++j)
-      row.push_back(naive_value(kernel, data.x, i, data.x, j));
-    gram.append(row);
-  }
-  data.x = std::move(gram);
-  return data;
-}
-
 Dataset data_for(const NamedKernel& kernel, const NamedTask& task, Storage storage) {
   Dataset data = outcome_of(task.task) == Outcome::number
                      ? made::regression(rows, columns, storage, 11)
                      : made::classification(rows, columns, storage, 12);
   if (outcome_of(task.task) == Outcome::novelty) data.y.clear();
   if (task.weighted) data.weight = made::weights(rows, 13);
-  if (std::holds_alternative<Precomputed>(kernel.kernel)) data = gram_of(std::move(data));
+  if (std::holds_alternative<Precomputed>(kernel.kernel)) data = made::gram_of(std::move(data));
   return data;
 }
 
@@ -408,7 +360,7 @@ std::string case_name(const testing::TestParamInfo<Conformance::ParamType>& inst
 }
 
 INSTANTIATE_TEST_SUITE_P(Lists, Conformance,
-                         testing::Combine(testing::ValuesIn(all_kernels()),
+                         testing::Combine(testing::ValuesIn(made::all_kernels()),
                                           testing::ValuesIn(all_tasks())),
                          case_name);
 

@@ -177,9 +177,10 @@ SimplexSolution run(const SimplexQp& qp, const Rows& x, const LinearCrammerSinge
 
 namespace {
 
-bool reached(const Certificate& certificate, const Stop& stop) {
-  return certificate.kkt <= stop.kkt &&
-         (!certificate.mercer || certificate.relative_gap <= stop.relative_gap);
+/// Violation or gap in units of what is asked for, the larger one: 1 or less is enough.
+double shortfall(const Certificate& certificate, const Stop& stop) {
+  const double gap = certificate.mercer ? certificate.relative_gap / stop.relative_gap : 0;
+  return std::max(certificate.kkt / stop.kkt, gap);
 }
 
 /// What float kernel values leave unknown is little beside what is asked for.
@@ -200,6 +201,7 @@ SimplexSolved solve(const SimplexQp& qp, const Rows* x, const Stop& stop, std::s
   const Stopwatch clock;
   std::vector<std::vector<double>> f;
   std::uint64_t iterations = 0;
+  double least = infinity;
   for (int round = 0; round < most_refinements; ++round) {
     SimplexSolution solution =
         linear ? run(qp, *x, LinearCrammerSinger{stop, seed}, context)
@@ -207,25 +209,28 @@ SimplexSolved solve(const SimplexQp& qp, const Rows* x, const Stop& stop, std::s
                      std::move(f));
     iterations += solution.iterations;
     SimplexCertified certified = certify(qp, solution.a, context.precision, threads);
-    if (context.precision == Precision::fast && !float_is_enough(certified.certificate, stop)) {
+    // Another round starts from the f that it will be judged by.
+    if (context.precision == Precision::fast && !(float_is_enough(certified.certificate, stop) &&
+                                                  shortfall(certified.certificate, stop) <= 1)) {
       context.precision = Precision::exact;
       certified = certify(qp, solution.a, context.precision, threads);
     }
-    const bool better = round == 0 || certified.certificate.kkt < best.certified.certificate.kkt;
+    const double left = shortfall(certified.certificate, stop);
+    const bool better = round == 0 || left < least;
     const Ended ended = solution.ended;
     if (better) {
+      least = left;
       best.solution = std::move(solution);
       best.certified = std::move(certified);
     }
     best.solution.ended = ended;
-    if (reached(best.certified.certificate, stop) || ended != Ended::converged || !better) break;
+    if (least <= 1 || ended != Ended::converged || !better) break;
     context.start = best.solution.a;
     f = best.certified.f;
-    context.precision = Precision::exact;
     context.seconds_before = clock.seconds();
   }
   best.solution.iterations = iterations;
-  if (best.solution.ended == Ended::converged && !reached(best.certified.certificate, stop))
+  if (best.solution.ended == Ended::converged && !(least <= 1))
     best.solution.ended = Ended::stalled;
   return best;
 }
