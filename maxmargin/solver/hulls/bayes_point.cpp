@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::size_t bounces_before_refresh = 1000;
 constexpr double full_circle = 2 * std::numbers::pi;
-// A point as far as rounding tells along w has no direction along the sphere.
-constexpr double least_tangent = 1e-9;
+// Of a point that lies along w little is left along the sphere but the rounding of float rows.
+constexpr double least_tangent = 0.1;
 
 /// A vector sum of coefficient_v s_v x_v, and its product with each s_v x_v.
 struct Expanded {
@@ -66,7 +66,8 @@ class Billiard {
  private:
   void expand(Expanded& vector) const {
     std::vector<double> f(qp_.K->size());
-    qp_.K->multiply(qp_.coefficients(vector.coefficient), f, run_.precision, run_.threads);
+    // Pushes add up to coefficients far larger than what they are the coefficients of.
+    qp_.K->multiply(qp_.coefficients(vector.coefficient), f, Precision::exact, run_.threads);
     vector.product.resize(qp_.size());
     for (std::size_t v = 0; v < qp_.size(); ++v)
       vector.product[v] =

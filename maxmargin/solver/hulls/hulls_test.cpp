@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/linalg/small.hpp"
@@ -120,9 +122,9 @@ TEST(BayesPoint, IsTheMiddleOfAllThatSeparate) {
   // both as often and as hard.
   std::vector<double> hit;
   for (std::size_t v = 0; v < qp.size(); ++v)
-    if (found.solution.a[v] > 0)
-      hit.push_back(found.solution.a[v] * std::sqrt(qp.K->diagonal()[qp.row[v]]));
-  ASSERT_EQ(hit.size(), 2u);
+    hit.push_back(found.solution.a[v] * std::sqrt(qp.K->diagonal()[qp.row[v]]));
+  std::ranges::sort(hit, std::greater());
+  EXPECT_LT(hit[2], 1e-3 * hit[0]);  // rounding, once in a while
   EXPECT_NEAR(hit[0], hit[1], 0.05 * hit[0]);
 }
 
