@@ -20,7 +20,7 @@ namespace maxmargin {
 /// over all examples S with a loss, and a line search makes sure of the descent. Those near the
 /// margin have the large weights, that is, equations. They are bounded as in Newton's method: a
 /// loss with a corner is rounded there, ever less. A parabola lies above a loss with a corner, so
-/// that the steps are safe and short: this is not for many digits. Logistic and exponential losses
+/// that the steps are safe and short: this is not for many digits. logistic and exponential losses
 /// have their second derivative as weight, which is what re-weighting means for them.
 struct ReweightedLeastSquares {
   Stop stop;
