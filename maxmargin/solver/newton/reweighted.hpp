@@ -20,8 +20,8 @@ namespace maxmargin {
 /// over all examples S with a loss, and a line search makes sure of the descent. Those near the
 /// margin have the large weights, that is, equations. They are bounded as in Newton's method: a
 /// loss with a corner is rounded there, ever less. A parabola lies above a loss with a corner, so
-/// that the steps are safe and short: this is not for many digits. logistic and exponential losses
-/// have their second derivative as weight, which is what re-weighting means for them.
+/// that the steps are safe and short: this is not for many digits. The logistic and exponential
+/// losses have their second derivative as weight, which is what re-weighting means for them.
 struct ReweightedLeastSquares {
   Stop stop;
   std::size_t cache_bytes = std::size_t{1} << 30;  ///< for the factors
