@@ -92,6 +92,7 @@ class Epochs {
     solution_.best_dual = standing_.dual;
     if (standing_.relative_gap <= options_.stop.relative_gap && standing_.kkt <= options_.stop.kkt)
       ended_ = Ended::converged;
+    watch();
     // The first epochs start from f = 0 and weigh ever less: they are left out when as many again
     // have been made.
     if ((made_ & (made_ - 1)) == 0 && made_ > 1 && !ended_) forget();
