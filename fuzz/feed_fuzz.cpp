@@ -1,4 +1,7 @@
-// Arbitrary bytes as the text of a stream, in small pieces and whole.
+// Arbitrary bytes as the text of a stream, whole and in small pieces: both must give the same rows,
+// late labels and faults.
+
+#include <cstdlib>
 
 #include "maxmargin/data/readers/feed.hpp"
 
@@ -50,7 +53,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (options.ids && data[0] / 8 % 2 == 1) options.read.id_column = "1";
   const std::string_view text(reinterpret_cast<const char*>(data + 1), size - 1);
   const std::size_t piece = std::size_t{1} + data[0] / 16;
-  rows_of(text, options, piece);
-  rows_of(text, options, size);
+  if (rows_of(text, options, piece) != rows_of(text, options, size)) std::abort();
   return 0;
 }

@@ -35,7 +35,7 @@ void expect_same(const Dataset& first, const TrainOptions& before, const Dataset
   EXPECT_NE(warm.reason.find("from the model given"), std::string::npos) << warm.reason;
 }
 
-TEST(Start, OfTheSameMachineHasNothingLeftToDo) {
+TEST(Start, OfTheSameMachineIsAtTheEndAtOnce) {
   const Dataset data = made::classification(120, 4, Storage::dense_doubles, 1);
   const TrainOptions options{.task = Svc{.cost = 3}, .kernel = Rbf{2}};
   const Trained first = train(made::copy_of(data), options, Threads(1));

@@ -78,16 +78,26 @@ bool Feed::skip_rest_of_record() {
   return true;
 }
 
-/// Once there is a line that tells it.
-bool Feed::learn_format() {
+/// The first bytes of all, which may say that this is no text; false if more are needed to tell.
+bool Feed::look_at_first_bytes() {
+  constexpr std::string_view gzip = "\x1f\x8b", zstd = "\x28\xb5\x2f\xfd", utf8 = "\xef\xbb\xbf",
+                             little = "\xff\xfe", big = "\xfe\xff";
   const std::string_view text = waiting();
-  if (text.size() < 3 && !finished_) return false;
-  if (text.starts_with("\x1f\x8b") || text.starts_with("\x28\xb5\x2f\xfd"))
+  for (const std::string_view mark : {gzip, zstd, utf8, little, big})
+    if (text.size() < mark.size() && mark.starts_with(text) && !finished_) return false;
+  if (text.starts_with(gzip) || text.starts_with(zstd))
     throw Error(Fault::data, Place{name_}, "this is packed",
                 "unpack it in front of the stream: zcat or zstdcat");
-  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
+  if (text.starts_with(little) || text.starts_with(big))
     throw Error(Fault::data, Place{name_, 1, 1}, "this is UTF-16 text", "save it as UTF-8");
-  if (text.starts_with("\xef\xbb\xbf")) pass(3, 0);
+  if (text.starts_with(utf8)) pass(utf8.size(), 0);
+  looked_ = true;
+  return true;
+}
+
+/// Once there is a line that tells it.
+bool Feed::learn_format() {
+  if (!looked_ && !look_at_first_bytes()) return false;
   while (true) {
     const std::size_t end = record_end(waiting(), 0, format_ != Format::libsvm);
     if (end == std::string_view::npos) return false;

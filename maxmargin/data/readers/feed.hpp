@@ -69,6 +69,7 @@ class Feed {
   std::string_view waiting() const { return {text_.data() + at_, used_ - at_}; }
   void pass(std::size_t bytes, std::uint64_t lines);
   bool skip_rest_of_record();
+  bool look_at_first_bytes();
   bool learn_format();
   std::size_t whole_records(std::size_t most_lines) const;
   void parse();
@@ -83,7 +84,7 @@ class Feed {
   std::size_t used_ = 0, at_ = 0;
   bool finished_ = false, skipping_ = false;
   Format format_ = Format::automatic;
-  bool started_ = false;
+  bool looked_ = false, started_ = false;  ///< at the first bytes; with the rows
   CsvLayout layout_;
   Piece piece_;
   Label late_label_;

@@ -126,7 +126,15 @@ TEST(Feed, RefusesWhatIsNoText) {
     FeedBatch batch;
     EXPECT_THROW(feed.next(batch, 10), Error);
   }
-  EXPECT_EQ(rows_of("\xef\xbb\xbf+1 1:1\n", {}), (Lines{"1 1:1"}));
+  // Marks stand in front of all: behind them the same bytes are part of a line that is wrong.
+  FeedOptions libsvm;
+  libsvm.read.format = Format::libsvm;
+  for (std::size_t piece = 1; piece < 9; ++piece) {
+    EXPECT_EQ(rows_of("\xef\xbb\xbf+1 1:1\n", {}, piece), (Lines{"1 1:1"})) << piece;
+    EXPECT_EQ(rows_of("\xef\xbb\xbf\n\xfe\xff 1:1 x\n+1 1:1\n", libsvm, piece),
+              (Lines{"fault 2", "1 1:1"}))
+        << piece;
+  }
 }
 
 TEST(Feed, AnyBytesGiveRowsOrFaults) {
