@@ -136,7 +136,7 @@ void DualLearner::open_class() {
     for (std::size_t i = 0; i < rows_.slots(); ++i) set_bounds(dual, i);
     machines_.push_back(std::move(dual));
     refresh(machines_.back());
-    settle(machines_.back());
+    optimise(machines_.back());
     set_bias(machines_.back());
   }
 }
@@ -153,7 +153,7 @@ Learned DualLearner::learn_row(const StreamRow& x, int class_number) {
   const std::size_t slot = add(x, class_number);
   for (Dual& dual : machines_) {
     if (options_.window > 0) {
-      settle(dual);
+      optimise(dual);
     } else {
       process(dual, slot);
       const PairEnds worst = ends(dual);
@@ -316,7 +316,7 @@ void DualLearner::widen_active(const Dual& dual, const PairEnds& worst) {
       active_.add(i, dual.alpha[i], dual.gradient[i], dual.least[i], dual.most[i], selves_[i]);
 }
 
-void DualLearner::settle(Dual& dual) {
+void DualLearner::optimise(Dual& dual) {
   std::size_t left = 1000 + 100 * dual.alpha.size();
   active_.clear();
   while (left > 0) {
@@ -352,7 +352,7 @@ void DualLearner::settle(Dual& dual) {
 
 bool DualLearner::finish() {
   for (Dual& dual : machines_) {
-    settle(dual);
+    optimise(dual);
     set_bias(dual);
   }
   return true;

@@ -81,7 +81,7 @@ class DualLearner final : public StreamLearner {
   void process(Dual& dual, std::size_t slot);
   void remove(std::size_t slot);
   void hand_over(Dual& dual, std::size_t slot);
-  void settle(Dual& dual);
+  void optimise(Dual& dual);
   void widen_active(const Dual& dual, const PairEnds& ends);
   void let_go();
   PairEnds ends(const Dual& dual) const;
