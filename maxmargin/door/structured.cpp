@@ -90,8 +90,8 @@ void train_foreign(const maxmargin_oracle* oracle, const maxmargin_structured_op
                    double* w, maxmargin_structured_result* result) {
   demand(oracle != nullptr && options != nullptr && w != nullptr, "a pointer is null");
   demand(oracle->truth != nullptr && oracle->loss != nullptr && oracle->features != nullptr &&
-              oracle->most_violated != nullptr,
-          "a function of the oracle is null");
+             oracle->most_violated != nullptr,
+         "a function of the oracle is null");
   demand(oracle->exactness >= 0 && oracle->exactness <= 2, "exactness is not known");
   demand(options->rescaling == 0 || options->rescaling == 1, "rescaling is 0 or 1");
   demand(options->slack >= 0 && options->slack <= 2, "slack is 0, 1 or 2");
