@@ -11,6 +11,7 @@
 #include "cli/scale_warning.hpp"
 #include "cli/units.hpp"
 #include "maxmargin/base/clock.hpp"
+#include "maxmargin/train/memory_plan.hpp"
 
 namespace maxmargin::cli {
 
@@ -51,6 +52,8 @@ TrainingData read_training_data(const TrainArguments& arguments, const Threads& 
   read.seconds = watch.seconds();
   ask_about_numbers(arguments, read.data);
   read.options = naming(arguments.data, [&] { return arguments.options(read.data); });
+  if (read.options.memory_bytes > 0)
+    read.options.memory_bytes = room_for_kernel(read.data, read.options, read.options.memory_bytes);
   if (!read.options.scaling && !arguments.quiet &&
       !std::holds_alternative<Precomputed>(read.options.kernel))
     if (const std::string advice = scale_warning(read.data); !advice.empty()) warn(advice);
