@@ -58,7 +58,8 @@ LearnerOptions StreamSettings::learner() const {
 Kernel kernel_of_stream(const FieldSettings& settings, std::string_view name) {
   const std::string given = settings.given("gamma").value_or("scale");
   if (settings.has(name, "gamma") && (given == "scale" || given == "auto"))
-    throw Error(Fault::usage, "kernel " + std::string(name) + " needs gamma: there is no data yet",
+    throw Error(Fault::usage,
+                "kernel " + std::string(name) + " needs a gamma (--gamma): there is no data yet",
                 "give a number; 1 / (features * variance) is a start");
   return component_named<Kernel>(settings, name);
 }

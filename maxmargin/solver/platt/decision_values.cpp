@@ -4,14 +4,15 @@
 
 namespace maxmargin {
 
-DecisionValues::DecisionValues(std::shared_ptr<const Quadratic> K, std::size_t bytes,
-                               CachePolicy policy, std::vector<double> beta, std::vector<double> f,
-                               Precision precision, const Threads& threads)
+DecisionValues::DecisionValues(std::shared_ptr<const Quadratic> K, Cache cache,
+                               std::vector<double> beta, std::vector<double> f, Precision precision,
+                               const Threads& threads)
     : K_(std::move(K)),
-      cache_(K_, bytes,
-             policy == CachePolicy::element ? ValueCache::Unit::element : ValueCache::Unit::row,
-             threads),
-      policy_(policy),
+      cache_(
+          K_, cache.bytes,
+          cache.policy == CachePolicy::element ? ValueCache::Unit::element : ValueCache::Unit::row,
+          threads),
+      policy_(cache.policy),
       precision_(precision),
       threads_(threads),
       beta_(std::move(beta)),

@@ -11,10 +11,13 @@ namespace maxmargin {
 /// policies: at all points (`function`), or at those that are kept and anywhere else when asked.
 class DecisionValues {
  public:
+  struct Cache {
+    std::size_t bytes;
+    CachePolicy policy;
+  };
   /// `f` is K beta where it is known, and empty otherwise.
-  DecisionValues(std::shared_ptr<const Quadratic> K, std::size_t bytes, CachePolicy policy,
-                 std::vector<double> beta, std::vector<double> f, Precision precision,
-                 const Threads& threads);
+  DecisionValues(std::shared_ptr<const Quadratic> K, Cache cache, std::vector<double> beta,
+                 std::vector<double> f, Precision precision, const Threads& threads);
 
   double at(Index point);
   double kernel(Index i, Index j) { return cache_.value(i, j); }

@@ -77,7 +77,7 @@ class Sweeps {
         group_of_(groups_of(qp, kinds_)),
         sites_(sites_of(qp, group_of_)),
         beta_(to_sites(qp, sites_, start())),
-        values_(qp.K, options.cache_bytes, options.cache,
+        values_(qp.K, {options.cache_bytes, options.cache},
                 qp.coefficients(to_variables(qp, sites_, beta_)), known_f(), run.precision,
                 run.threads),
         rng_(options.seed),
