@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "maxmargin/certify/equality_price.hpp"
+#include "maxmargin/certify/extended.hpp"
 #include "maxmargin/linalg/enclosed.hpp"
 #include "maxmargin/problem/matrix/capabilities.hpp"
 
@@ -13,11 +14,6 @@ namespace maxmargin {
 namespace {
 
 constexpr double u = unit_roundoff;
-
-/// sqrt(K_pp): no value of the row is larger than this times that of its column.
-double scale_of(const Quadratic& K, std::size_t point) {
-  return std::sqrt(std::abs(K.diagonal()[point]));
-}
 
 /// -h - p of a variable, what its conjugate is a function of; as exact as twice the digits make it,
 /// so that what cancels to zero is zero.
