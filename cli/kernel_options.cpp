@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/components.hpp"
+#include "maxmargin/train/stream_settings.hpp"
 
 namespace maxmargin::cli {
 
@@ -27,13 +28,7 @@ Kernel KernelOptions::make(const Rows& rows, std::optional<ScalingKind> scaling)
   return kernel_for(settings_, name_, rows, scaling);
 }
 
-Kernel KernelOptions::make_without_data() const {
-  const std::string given = settings_.given("gamma").value_or("scale");
-  if (settings_.has(name_, "gamma") && (given == "scale" || given == "auto"))
-    throw Error(Fault::usage, fmt::format("kernel {} needs --gamma: there is no data yet", name_),
-                "give a number; 1 / (features * variance) is a start");
-  return component_named<Kernel>(settings_, name_);
-}
+Kernel KernelOptions::make_without_data() const { return kernel_of_stream(settings_, name_); }
 
 std::string show_kernel(const Kernel& kernel) {
   std::string text(name_of(kernel));

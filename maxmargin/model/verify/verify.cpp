@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "maxmargin/data/like.hpp"
+#include "maxmargin/kernel/given.hpp"
 #include "maxmargin/kernel/mercer.hpp"
 #include "maxmargin/model/verify/comparison.hpp"
 #include "maxmargin/model/verify/examine.hpp"
@@ -102,8 +104,7 @@ Training take_training(const Model& model, const Dataset& data, const Formulatio
   }
   training.rows = training.visible;
   if (!model.scaling.factor.empty()) {
-    Features scaled =
-        data.x.is_sparse() ? Features::sparse(model.features) : Features::dense(model.features);
+    Features scaled = none_like(data.x, model.features);
     scaled.append(training.visible);
     apply(model.scaling, scaled);
     training.made = std::move(scaled);
@@ -236,7 +237,7 @@ std::optional<Objection> wrong_mercer(const Model& model, const Training& traini
   if (stated.approximated) return {};
   Definite definite =
       std::visit([](const auto& kernel) { return kernel.definite(); }, model.kernel);
-  if (std::holds_alternative<Precomputed>(model.kernel)) {
+  if (is_given(model.kernel)) {
     if (const Asymmetry found = asymmetry_of(training.rows, threads); found.is_serious())
       return Objection{"mercer", "the kernel matrix is not symmetric"};
     const bool whole = training.rows.count <= mercer_rows ||
@@ -312,18 +313,23 @@ struct Whole {
 };
 
 /// Every machine's verdict, with kernel values in one arithmetic.
-std::vector<Verified> judged_in(Arithmetic arithmetic, const Model& model, const Training& training,
-                                const Formulation& stated, const std::vector<bool>& strange,
-                                const Threads& threads, bool& is_vague) {
+struct Verdicts {
+  std::vector<Verified> machines;
+  bool is_vague = false;  ///< a better arithmetic might tell more
+};
+Verdicts judged_in(Arithmetic arithmetic, const Model& model, const Training& training,
+                   const Formulation& stated, const std::vector<bool>& strange,
+                   const Threads& threads) {
   const std::vector<Examined> found = examined_in(arithmetic, model, training, stated, threads);
   Whole all{{.primal = 0, .dual = 0}, {}};
   if (stated.together)
     for (std::size_t m = 0; m < found.size(); ++m) all.add(model.machines[m].certificate, found[m]);
-  std::vector<Verified> results(found.size());
+  Verdicts verdicts;
+  verdicts.machines.resize(found.size());
   for (std::size_t m = 0; m < found.size(); ++m) {
     const Machine& machine = model.machines[m];
     const Whole own = stated.together ? all : Whole{machine.certificate, found[m]};
-    Verified& result = results[m];
+    Verified& result = verdicts.machines[m];
     result.primal_only = stated.primal_only();
     result.recomputed = recomputed_from(found[m], machine.certificate, stated.primal_only());
     std::optional<Objection> wrong;
@@ -331,7 +337,7 @@ std::vector<Verified> judged_in(Arithmetic arithmetic, const Model& model, const
       if (!wrong && strange[vector])
         wrong = Objection{"support", "a support vector is not the training row it is said to be"};
     if (!wrong) wrong = refutation(stated, machine, found[m], own.stored);
-    is_vague = is_vague || vagueness(stated, own.stored, own.found, 0.01L).has_value();
+    verdicts.is_vague |= vagueness(stated, own.stored, own.found, 0.01L).has_value();
     if (wrong)
       conclude(Verdict::is_false, *wrong, result);
     else if (const auto unclear = vagueness(stated, own.stored, own.found, 1))
@@ -339,7 +345,7 @@ std::vector<Verified> judged_in(Arithmetic arithmetic, const Model& model, const
     else
       conclude(Verdict::is_true, {}, result);
   }
-  return results;
+  return verdicts;
 }
 
 }  // namespace
@@ -360,8 +366,7 @@ Judgement judge(const Model& model, const Dataset& data, const Threads& threads)
   const Formulation stated = formulation_of(model);
   check_identity(model, data);
   const Training training = take_training(model, data, stated, threads);
-  const bool has_vectors =
-      !std::holds_alternative<Precomputed>(model.kernel) && !stated.only_weights;
+  const bool has_vectors = !is_given(model.kernel) && !stated.only_weights;
   std::vector<bool> strange(model.support.count(), false);
   for (std::size_t k = 0; has_vectors && k < strange.size(); ++k)
     strange[k] = !same_row(model.support, k, training.rows, model.support_row[k]);
@@ -370,10 +375,10 @@ Judgement judge(const Model& model, const Dataset& data, const Threads& threads)
   result.primal_only = stated.primal_only();
   result.calibrated = !model.calibration.none();
   for (const Arithmetic arithmetic : {Arithmetic::doubles, Arithmetic::extended}) {
-    bool is_vague = false;
+    Verdicts found = judged_in(arithmetic, model, training, stated, strange, threads);
     result.precision = to_string(arithmetic);
-    result.machines = judged_in(arithmetic, model, training, stated, strange, threads, is_vague);
-    if (!is_vague && std::ranges::all_of(result.machines, &Verified::holds)) break;
+    result.machines = std::move(found.machines);
+    if (!found.is_vague && std::ranges::all_of(result.machines, &Verified::holds)) break;
   }
   result.verdict = Verdict::is_true;
   for (const Verified& machine : result.machines)
