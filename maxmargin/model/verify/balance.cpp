@@ -114,6 +114,8 @@ std::optional<std::vector<Moved>> balanced(const std::vector<Movable>& movable,
                                            const std::vector<Enclosed>& residual) {
   constexpr int most_tries = 32;
   const std::size_t n = residual.size();
+  if (std::ranges::all_of(residual, [](const Enclosed& each) { return each.size() == 0; }))
+    return std::vector<Moved>{};
   std::vector<Extended> unit(n, 0);
   for (const Movable& each : movable)
     for (std::size_t r = 0; r < n; ++r) unit[r] = std::max(unit[r], std::abs(each.column[r]));

@@ -470,6 +470,7 @@ class Examiner {
         const Extended part = piece.kind == DualPiece::Kind::plain ? 1 : 1e-3L;
         own.below = part * piece.room_below();
         own.above = part * piece.room_above();
+        if (piece.b.size() == 0) continue;  // so that a sum of nothing is exact
         for (std::size_t r = 0; r < residual.size(); ++r) {
           residual[r] += Enclosed(own.column[r]) * piece.b;
           sizes[r] += std::abs(own.column[r]) * piece.b.size();
