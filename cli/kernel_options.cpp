@@ -27,9 +27,13 @@ Kernel KernelOptions::make(const Rows& rows, std::optional<ScalingKind> scaling)
   return kernel_for(settings_, name_, rows, scaling);
 }
 
-Kernel KernelOptions::make_without_data() const {
+bool KernelOptions::learns_width() const {
   const std::string given = settings_.given("gamma").value_or("scale");
-  if (settings_.has(name_, "gamma") && (given == "scale" || given == "auto"))
+  return settings_.has(name_, "gamma") && (given == "scale" || given == "auto");
+}
+
+Kernel KernelOptions::make_without_data() const {
+  if (learns_width())
     throw Error(Fault::usage, fmt::format("kernel {} needs --gamma: there is no data yet", name_),
                 "give a number; 1 / (features * variance) is a start");
   return component_named<Kernel>(settings_, name_);

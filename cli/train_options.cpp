@@ -194,8 +194,8 @@ void TrainArguments::add_machine(CLI::App& app) {
   add("--memory", "SIZE", "for kernel values, e.g. 8G or 500M [half of what is free]",
       [this](const std::string& text) { memory_ = parse_bytes("--memory", text); });
   app.add_flag("--out-of-core", out_of_core_,
-               "keep the rows on disk, for the linear kernel: one pass an iteration, and --memory "
-               "limits all memory [when the data does not fit]")
+               "keep the rows on disk, for the linear kernel or with --approximate: one pass an "
+               "iteration, and --memory limits all memory [when the data does not fit]")
       ->group("Running");
   add("--scratch", "FOLDER", "where --out-of-core puts its scratch file [TMPDIR, or /tmp]",
       [this](const std::string& text) { scratch_ = text; });
@@ -348,11 +348,15 @@ void TrainArguments::check_out_of_core() const {
   if (reason)
     throw Error(Fault::usage, fmt::format("--out-of-core cannot do this: {}", *reason),
                 "leave one of them out");
+  if (kernel_.learns_width())
+    throw Error(Fault::usage, "--out-of-core does not learn the width of a kernel from the data",
+                "give --gamma");
 }
 
 std::string TrainArguments::out_of_core_reason() const {
   if (out_of_core_) return "as asked for";
-  if (cross_validation > 0 || refuses_out_of_core(options_without_data())) return {};
+  if (cross_validation > 0 || refuses_out_of_core(options_without_data()) || kernel_.learns_width())
+    return {};
   std::error_code code;
   if (!std::filesystem::is_regular_file(data, code)) return {};
   // Numbers take about as much memory as their text, and packed text grows about fourfold.

@@ -58,7 +58,8 @@ struct Training {
   std::vector<double> functions;  ///< their values, row by row
   std::vector<int> class_of;      ///< class number in the model, of each row
   std::vector<double> target;
-  std::vector<double> price;  ///< of each row; 0: it takes no part
+  std::vector<double> price;       ///< of each row; 0: it takes no part
+  std::vector<double> price_over;  ///< of predicting too much, where that has one of its own
   std::vector<Index> point;
 };
 
@@ -114,6 +115,8 @@ Training take_training(const Model& model, const Dataset& data, const Formulatio
     const double weight = data.weight.empty() ? 1 : data.weight[i];
     training.price[i] = weight == 0 ? 0 : stated.price * weight;
   }
+  for (const double weight : data.weight_over)
+    training.price_over.push_back(weight == 0 ? 0 : stated.price * weight);
   if (model.outcome == Outcome::classes) take_classes(model, data, stated, training);
   if (model.outcome == Outcome::number) training.target = data.y;
   // With the same features as given, rows have the same values of every function too.
@@ -127,7 +130,8 @@ struct View {
   double target;
 };
 View view_of(const Machine& machine, const Training& training, std::size_t row) {
-  if (training.price[row] == 0) return {false, 0};
+  if (training.price[row] == 0 && (training.price_over.empty() || training.price_over[row] == 0))
+    return {false, 0};
   if (machine.positive == Machine::nobody)
     return {true, training.target.empty() ? 1 : training.target[row]};
   const int number = training.class_of[row];
@@ -152,6 +156,7 @@ std::vector<std::vector<SeenRow>> rows_of_machines(const Model& model, const Tra
       mine.point = training.point[row];
       mine.target = target;
       mine.price = training.price[row];
+      if (!training.price_over.empty()) mine.price_over = training.price_over[row];
       for (std::size_t r = 0; r < functions; ++r)
         mine.offset += Enclosed(model.machines[m].lambda[r + 1]) *
                        Enclosed(training.functions[row * functions + r]);
