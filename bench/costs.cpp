@@ -197,7 +197,7 @@ int main() {
   show("read_value", "float of long rows", costs.read_value, reading(values));
   show("pick_value", "value out of many long rows", costs.pick_value,
        picking(values, rows, row_length));
-  show("pick_near_value", "value out of rows in a cache", costs.pick_near_value,
+  show("pick_cached_value", "value out of rows in a cache", costs.pick_cached_value,
        picking(values, 100, 2000));
   show("copy_value", "value across the diagonal", costs.copy_value, copying());
   show("allot_value", "float of a shared store", costs.allot_value, allotting());

@@ -8,11 +8,11 @@
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/kernel/engine/engine.hpp"
 #include "maxmargin/problem/matrix/biased.hpp"
+#include "maxmargin/problem/matrix/cached_rows.hpp"
 #include "maxmargin/problem/matrix/capabilities.hpp"
-#include "maxmargin/problem/matrix/kept_rows.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 #include "maxmargin/problem/matrix/low_rank.hpp"
-#include "maxmargin/problem/matrix/near_rows.hpp"
+#include "maxmargin/problem/matrix/truncated_rows.hpp"
 #include "maxmargin/solver/smo/sum_row.hpp"
 #include "tests/dense_quadratic.hpp"
 
@@ -159,10 +159,11 @@ std::vector<Kind> all_kinds() {
     const auto bias_values = [&](Values values) { return biased ? plus_one(values) : values; };
     for (const Kind& each : plain) {
       if (each.name == "narrow")
-        all.push_back({"near rows of " + of + each.name, keep_near_rows(bias(each.K), ample),
-                       bias_values(each.values), "partial truncated stored extended"});
+        all.push_back({"truncated rows of " + of + each.name,
+                       cache_truncated_rows(bias(each.K), ample), bias_values(each.values),
+                       "partial truncated stored extended"});
       if (each.name == "shared")
-        all.push_back({"kept rows of " + of + each.name, keep_rows(bias(each.K), ample),
+        all.push_back({"cached rows of " + of + each.name, cache_rows(bias(each.K), ample),
                        bias_values(each.values), "partial stored extended"});
     }
   }
@@ -310,14 +311,15 @@ class Questions {
   void truncated() const {
     const TruncatedRows* truncated = K_.can().truncated;
     if (truncated == nullptr) return;
-    EXPECT_LT(truncated->near_share(), 0.25);
+    EXPECT_LT(truncated->nonzero_share(), 0.25);
     std::vector<std::vector<double>> found(some_.size(),
                                            std::vector<double>(values_.size, truncated->shift()));
-    truncated->near_values(some_, 0, values_.size, 1e-10,
-                           [&](std::size_t r, std::size_t column, std::span<const float> values) {
-                             for (std::size_t c = 0; c < values.size(); ++c)
-                               found[r][column + c] += static_cast<double>(values[c]);
-                           });
+    truncated->nonzero_values(
+        some_, 0, values_.size, 1e-10,
+        [&](std::size_t r, std::size_t column, std::span<const float> values) {
+          for (std::size_t c = 0; c < values.size(); ++c)
+            found[r][column + c] += static_cast<double>(values[c]);
+        });
     for (std::size_t r = 0; r < some_.size(); ++r)
       for (std::size_t c = 0; c < values_.size; ++c)
         ASSERT_NEAR(found[r][c], values_.at(some_[r], c), near_);

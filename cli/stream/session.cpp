@@ -55,7 +55,7 @@ void Session::take(const FeedBatch& batch, const Feed& feed, const Answer& answe
       else
         take_row(batch, i, answer);
     } catch (const Error& error) {
-      const Feed::RowPlace place = feed.place_of(i);
+      const Feed::RowPosition place = feed.place_of(i);
       line = place.line;
       offset = place.begin;
       refuse(Error(Fault::data, Place{feed.name(), static_cast<std::size_t>(place.line)},
@@ -64,7 +64,7 @@ void Session::take(const FeedBatch& batch, const Feed& feed, const Answer& answe
     }
     report_if_due();
     if (!is_checkpoint_due() || !on_checkpoint) continue;
-    const Feed::RowPlace place = feed.place_of(i);
+    const Feed::RowPosition place = feed.place_of(i);
     line = place.end_line;
     offset = place.end;
     on_checkpoint();

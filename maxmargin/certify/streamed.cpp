@@ -112,9 +112,9 @@ void StreamedExaminer::add_variable(Sums& sums, const Block& block, double given
     if (can_fall) sums.violation = std::max(sums.violation, 2 * (h + slope));
     return;
   }
-  const double level = -(block.sign * (f - bias_) + slope) / block.sign;
-  if (block.sign > 0 ? can_grow : can_fall) sums.highest = std::max(sums.highest, level);
-  if (block.sign > 0 ? can_fall : can_grow) sums.lowest = std::min(sums.lowest, level);
+  const double multiplier = -(block.sign * (f - bias_) + slope) / block.sign;
+  if (block.sign > 0 ? can_grow : can_fall) sums.highest = std::max(sums.highest, multiplier);
+  if (block.sign > 0 ? can_fall : can_grow) sums.lowest = std::min(sums.lowest, multiplier);
   const double steep =
       std::abs(block.sign * (f - bias_) + slope) + error + 8 * unit_roundoff * std::abs(h);
   const double bend =

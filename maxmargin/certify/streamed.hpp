@@ -54,7 +54,7 @@ class StreamedExaminer {
   };
   struct Sums {
     EnclosedSum values, conjugates;
-    double highest = -infinity, lowest = infinity;  ///< levels of the free constant's row
+    double highest = -infinity, lowest = infinity;  ///< multipliers of the free constant's row
     double violation = 0;
     Room adding, taking;  ///< the widest to make the sum of beta larger, and smaller
   };

@@ -302,14 +302,14 @@ class Trainer {
     if (model.serial.empty()) model.training = prepared_.examples.x;
     if (model.type == LibsvmType::nu_svc) return model;  // bounds are relative to the margin
     std::size_t k = 0;
-    const auto settle = [&](double bound, std::size_t count) {
+    const auto put_at_bound = [&](double bound, std::size_t count) {
       for (const std::size_t end = k + count * model.columns(); k < end; ++k)
         if (std::abs(std::abs(model.coefficients[k]) - bound) <= at_bound * bound)
           model.coefficients[k] = std::copysign(bound, model.coefficients[k]);
     };
-    if (classes.empty()) settle(bound_of(0), model.vectors());
+    if (classes.empty()) put_at_bound(bound_of(0), model.vectors());
     for (std::size_t of = 0; of < classes.size(); ++of)
-      settle(bound_of(classes[of]), model.sizes[of]);
+      put_at_bound(bound_of(classes[of]), model.sizes[of]);
     return model;
   }
 

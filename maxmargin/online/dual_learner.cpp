@@ -125,7 +125,7 @@ void DualLearner::open_class() {
     dual.gradient = dual.y;
     machines_.push_back(std::move(dual));
     refresh(machines_.back());
-    settle(machines_.back());
+    optimise(machines_.back());
     set_bias(machines_.back());
   }
 }
@@ -149,7 +149,7 @@ Learned DualLearner::learn_row(const StreamRow& x, int class_number) {
   const std::size_t slot = add(x, class_number);
   for (Dual& dual : machines_) {
     if (options_.window > 0) {
-      settle(dual);
+      optimise(dual);
     } else {
       process(dual, slot);
       const Pair pair = worst_pair(dual, Order::second);
@@ -308,7 +308,7 @@ void DualLearner::widen_active(const Dual& dual, const Pair& worst) {
   }
 }
 
-void DualLearner::settle(Dual& dual) {
+void DualLearner::optimise(Dual& dual) {
   std::size_t left = 1000 + 100 * dual.alpha.size();
   active_.clear();
   while (left > 0) {
@@ -335,7 +335,7 @@ void DualLearner::settle(Dual& dual) {
 
 bool DualLearner::finish() {
   for (Dual& dual : machines_) {
-    settle(dual);
+    optimise(dual);
     set_bias(dual);
   }
   return true;

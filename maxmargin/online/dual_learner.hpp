@@ -84,7 +84,7 @@ class DualLearner final : public StreamLearner {
   void process(Dual& dual, std::size_t slot);
   void remove(std::size_t slot);
   void hand_over(Dual& dual, std::size_t slot);
-  void settle(Dual& dual);
+  void optimise(Dual& dual);
   void widen_active(const Dual& dual, const Pair& worst);
   void let_go();
   Pair worst_pair(const Dual& dual, Order order);

@@ -10,11 +10,11 @@ namespace maxmargin {
 /// path on every machine.
 struct CostModel {
   // Kernel values: each against what Quadratic::value_cost() says that computing one takes.
-  double touch_value = 1.5;    ///< a float of fresh memory; cheaper values are not worth keeping
-  double read_value = 0.5;     ///< a float of a long row that is kept
-  double pick_value = 3;       ///< one out of many long rows
-  double pick_near_value = 1;  ///< one out of rows that lie in a cache, all of them `near_values`
-  std::size_t near_values = std::size_t{1} << 20;
+  double touch_value = 1.5;      ///< a float of fresh memory; cheaper values are not worth keeping
+  double read_value = 0.5;       ///< a float of a long row that is kept
+  double pick_value = 3;         ///< one out of many long rows
+  double pick_cached_value = 1;  ///< one out of `cached_values`, rows in a cache
+  std::size_t cached_values = std::size_t{1} << 20;
   double copy_value = 1;   ///< across the diagonal of a small matrix
   double allot_value = 6;  ///< a float of a store that several matrices share
 

@@ -235,9 +235,9 @@ double largest_violation(const DualQp& qp, std::span<const double> a, std::span<
       continue;
     }
     const double weight = qp.A[r][v];
-    const double level = -(q[v] + slope) / weight;
-    if (weight > 0 ? can_grow : can_fall) highest[r] = std::max(highest[r], level);
-    if (weight > 0 ? can_fall : can_grow) lowest[r] = std::min(lowest[r], level);
+    const double multiplier = -(q[v] + slope) / weight;
+    if (weight > 0 ? can_grow : can_fall) highest[r] = std::max(highest[r], multiplier);
+    if (weight > 0 ? can_fall : can_grow) lowest[r] = std::min(lowest[r], multiplier);
   }
   for (std::size_t r = 0; r < qp.A.size(); ++r) largest = std::max(largest, highest[r] - lowest[r]);
   return largest;

@@ -100,7 +100,7 @@ class Projection {
     return nu;
   }
 
-  double pull(const std::vector<double>& nu, std::size_t v) const {
+  double price(const std::vector<double>& nu, std::size_t v) const {
     double sum = 0;
     for (std::size_t r = 0; r < rows_; ++r) sum += nu[r] * qp_.A[r][v];
     return sum;
@@ -115,10 +115,10 @@ class Projection {
     for (std::size_t k = 0; k < open_.size(); ++k) {
       const Index v = open_[k];
       const Block& block = qp_.block[v];
-      const double force = pull(nu, v);
-      const double to = std::clamp(from_[v] + room_[v] * force, block.lower, block.upper);
+      const double shift = price(nu, v);
+      const double to = std::clamp(from_[v] + room_[v] * shift, block.lower, block.upper);
       state.a[k] = to;
-      state.value += force * to - (to - from_[v]) * (to - from_[v]) / (2 * room_[v]);
+      state.value += shift * to - (to - from_[v]) * (to - from_[v]) / (2 * room_[v]);
       for (std::size_t r = 0; r < rows_; ++r) {
         const double term = qp_.A[r][v] * to;
         state.residual[r] += term;

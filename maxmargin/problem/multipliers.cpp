@@ -170,9 +170,9 @@ class SeparableInteriorPoint {
     }
     lambda_step_ = solve_cholesky(matrix_, std::move(right), 1e-14);
     for (std::size_t i = 0; i < id_.size(); ++i) {
-      double pull = target_[i];
-      for (std::size_t r = 0; r < rows_; ++r) pull -= row_of(i)[r] * lambda_step_[r];
-      step_[i] = inverse_[i] * pull;
+      double right_side = target_[i];
+      for (std::size_t r = 0; r < rows_; ++r) right_side -= row_of(i)[r] * lambda_step_[r];
+      step_[i] = inverse_[i] * right_side;
     }
   }
 

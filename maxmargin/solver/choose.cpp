@@ -18,15 +18,15 @@ constexpr double tight_precision = 1e-5;
 constexpr std::size_t few_points = 500;
 // The same for the one system that the Lagrangian method factors.
 constexpr std::size_t few_points_of_one_system = 3000;
-// A thin matrix: path following takes time in proportion to the points, and all variables move at
-// once. From where on that is faster than pairs for squared losses,
+// A matrix of low rank: path following takes time in proportion to the points, and all variables
+// move at once. From where on that is faster than pairs for squared losses,
 constexpr std::size_t some_points = 1000;
 // and than single variables for losses with corners.
 constexpr std::size_t many_points = 10000, many_points_a_column = 200;
 // What path following is expected to take, for limits of time: its iterations, and how fast it
-// factors a full matrix and sums the squares of a thin one.
+// factors a full matrix and sums the squares of one of low rank.
 constexpr double path_iterations = 30;
-constexpr double full_operations_a_second = 1e10, thin_operations_a_second = 1e9;
+constexpr double full_operations_a_second = 1e10, low_rank_operations_a_second = 1e9;
 
 // Columns in the place of a full matrix: what they leave of its trace, at most and against the
 // least curvature (corrections do the rest, so that it need not follow the precision), how fast
@@ -42,9 +42,9 @@ constexpr double products = 3, pairs_of_squared_losses = 10;
 /// What the branches ask about.
 struct Shape {
   std::size_t points, columns;
-  bool thin;     ///< K = Z Z' with few columns
-  bool curved;   ///< every variable has a curvature: squared losses
-  bool bounded;  ///< some have a bound
+  bool low_rank;  ///< K = Z Z' with few columns
+  bool curved;    ///< every variable has a curvature: squared losses
+  bool bounded;   ///< some have a bound
   bool entropy;
   bool tight;
   double value_seconds;               ///< that a value of K takes
@@ -54,7 +54,7 @@ struct Shape {
   Shape(const DualQp& qp, const Stop& stop)
       : points(qp.K->size()),
         columns(qp.K->columns()),
-        thin(columns <= low_rank_columns(*qp.K)),
+        low_rank(columns <= low_rank_columns(*qp.K)),
         curved(std::ranges::all_of(qp.block, [](const Block& b) { return b.curvature > 0; })),
         bounded(std::ranges::any_of(
             qp.block, [](const Block& b) { return b.lower > -infinity || b.upper < infinity; })),
@@ -63,7 +63,7 @@ struct Shape {
         tight(std::min(stop.kkt, stop.relative_gap) < tight_precision),
         value_seconds(1e-9 * qp.K->value_cost()) {
     // Where all variables can move at once.
-    if (!(curved || entropy) || thin || points < some_points) return;
+    if (!(curved || entropy) || low_rank || points < some_points) return;
     double trace = 0, least = infinity;
     for (const double value : qp.K->diagonal()) trace += value;
     for (const Block& block : qp.block) least = std::min(least, least_bend(block));
@@ -82,7 +82,7 @@ struct Shape {
   }
 
   /// By as many columns as are needed in the place of K.
-  double thinned_seconds() const {
+  double low_rank_seconds() const {
     if (!needed) return infinity;
     const auto m = static_cast<double>(points), n = static_cast<double>(*needed);
     const double uses = bounded ? uses_on_a_path : uses_without_bounds;
@@ -96,13 +96,13 @@ struct Shape {
 
   double path_seconds() const {
     const auto m = static_cast<double>(points), n = static_cast<double>(columns);
-    return path_iterations * (thin ? m * n * (n + 10) / thin_operations_a_second
-                                   : m * m * m / 3 / full_operations_a_second);
+    return path_iterations * (low_rank ? m * n * (n + 10) / low_rank_operations_a_second
+                                       : m * m * m / 3 / full_operations_a_second);
   }
 
   std::string text() const {
     std::string facts = std::to_string(points) + " points, ";
-    facts += thin     ? "rank " + std::to_string(columns)
+    facts += low_rank ? "rank " + std::to_string(columns)
              : needed ? "rank needed about " + std::to_string(*needed)
                       : std::string("full rank");
     if (tight) facts += ", high precision";
@@ -117,8 +117,9 @@ class Tree {
 
   Choice choose() const {
     if (shape_.entropy) return with_entropy();
-    if (shape_.curved && shape_.thinned_seconds() < shape_.pairs_seconds() / 2 && fits(thinned()))
-      return take(thinned(), "squared loss, few columns are close to the kernel");
+    if (shape_.curved && shape_.low_rank_seconds() < shape_.pairs_seconds() / 2 &&
+        fits(by_low_rank()))
+      return take(by_low_rank(), "squared loss, few columns are close to the kernel");
     if (qp_.A.empty()) return without_rows();
     if (accepts(Smo{}) && covers_all(sort_rows(qp_))) return with_a_bias();
     return with_any_rows();
@@ -127,28 +128,28 @@ class Tree {
  private:
   Choice with_entropy() const {
     const bool dense = accepts(InteriorPoint{});
-    if (accepts(thinned()) && shape_.needed &&
-        (!dense || shape_.thinned_seconds() < shape_.path_seconds()))
-      return take(thinned(),
+    if (accepts(by_low_rank()) && shape_.needed &&
+        (!dense || shape_.low_rank_seconds() < shape_.path_seconds()))
+      return take(by_low_rank(),
                   "the only one for costs of this shape, few columns are close to the "
                   "kernel");
     return take(InteriorPoint{}, "the only one for costs of this shape");
   }
 
-  InteriorPoint thinned() const {
+  InteriorPoint by_low_rank() const {
     InteriorPoint path;
-    path.thin = shape_.residual;
+    path.low_rank = shape_.residual;
     return path;
   }
 
   Choice without_rows() const {
     if (accepts(Lagrangian{}) &&
-        (shape_.thin || (shape_.tight && shape_.points <= few_points_of_one_system)))
-      return take(Lagrangian{}, shape_.thin ? "squared loss, no equality row, few columns"
-                                            : "squared loss, no equality row, small enough");
+        (shape_.low_rank || (shape_.tight && shape_.points <= few_points_of_one_system)))
+      return take(Lagrangian{}, shape_.low_rank ? "squared loss, no equality row, few columns"
+                                                : "squared loss, no equality row, small enough");
     if (squared_and_thin()) return take(InteriorPoint{}, "squared loss, few columns");
     if (long_and_thin()) return take(InteriorPoint{}, "many points, few columns");
-    if (!shape_.thin && accepts(Smo{})) return take(Smo{}, "no equality row, full rank");
+    if (!shape_.low_rank && accepts(Smo{})) return take(Smo{}, "no equality row, full rank");
     if (accepts(GaussSeidel{})) return take(GaussSeidel{}, "no equality row");
     return with_any_rows();
   }
@@ -160,7 +161,7 @@ class Tree {
   }
 
   Choice with_any_rows() const {
-    const bool small = shape_.thin || (shape_.tight && shape_.points <= few_points);
+    const bool small = shape_.low_rank || (shape_.tight && shape_.points <= few_points);
     if (!accepts(PrimalDual{}) || (small && fits(InteriorPoint{})))
       return take(InteriorPoint{}, small ? "any equality rows, small system of equations"
                                          : "the only one that might take it");
@@ -169,16 +170,17 @@ class Tree {
   }
 
   bool squared_and_thin() const {
-    return shape_.thin && shape_.curved && shape_.points >= some_points && fits(InteriorPoint{});
+    return shape_.low_rank && shape_.curved && shape_.points >= some_points &&
+           fits(InteriorPoint{});
   }
   bool long_and_thin() const {
-    return shape_.thin && fits(InteriorPoint{}) &&
+    return shape_.low_rank && fits(InteriorPoint{}) &&
            shape_.points >= std::max(many_points, many_points_a_column * shape_.columns);
   }
 
   /// A path that is cut short has come nowhere, so that it must end well within the limit.
   bool fits(const InteriorPoint& path) const {
-    const double seconds = path.thin > 0 ? shape_.thinned_seconds() : shape_.path_seconds();
+    const double seconds = path.low_rank > 0 ? shape_.low_rank_seconds() : shape_.path_seconds();
     return accepts(path) && seconds < stop_.seconds / 2;
   }
 

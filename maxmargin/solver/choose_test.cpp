@@ -115,7 +115,7 @@ TEST(ChooseSolver, TheRankThatAKernelNeedsDecidesForSquaredLosses) {
   for (const Rows rows : {Rows::none, Rows::bias, Rows::other}) {
     const Choice choice = choose_solver(of_rank(5000, 17, rows, Cost::squared), to(1e-3), plenty);
     EXPECT_EQ(name_of(choice.solver), "interior-point");
-    EXPECT_GT(std::get<InteriorPoint>(choice.solver).thin, 0);
+    EXPECT_GT(std::get<InteriorPoint>(choice.solver).low_rank, 0);
     EXPECT_NE(choice.reason.find("rank needed about 17"), std::string::npos) << choice.reason;
   }
   const DualQp qp = of_rank(5000, 17, Rows::bias, Cost::squared);
@@ -127,15 +127,15 @@ TEST(ChooseSolver, TheRankThatAKernelNeedsDecidesForSquaredLosses) {
 }
 
 TEST(ChooseSolver, TheRankThatAKernelNeedsDecidesForEntropies) {
-  const auto thin = [](const DualQp& qp, std::size_t memory) {
-    return std::get<InteriorPoint>(choose_solver(qp, to(1e-3), memory).solver).thin > 0;
+  const auto low_rank = [](const DualQp& qp, std::size_t memory) {
+    return std::get<InteriorPoint>(choose_solver(qp, to(1e-3), memory).solver).low_rank > 0;
   };
   const DualQp low = of_rank(5000, 17, Rows::bias, Cost::entropy);
-  EXPECT_TRUE(thin(low, plenty));
+  EXPECT_TRUE(low_rank(low, plenty));
   // The matrix would take 200 MB and more.
-  EXPECT_TRUE(thin(low, 10 << 20));
-  EXPECT_FALSE(thin(problem(5000, 5000, Rows::bias, Cost::entropy), plenty));
-  EXPECT_FALSE(thin(problem(5000, 10, Rows::bias, Cost::entropy), plenty));
+  EXPECT_TRUE(low_rank(low, 10 << 20));
+  EXPECT_FALSE(low_rank(problem(5000, 5000, Rows::bias, Cost::entropy), plenty));
+  EXPECT_FALSE(low_rank(problem(5000, 10, Rows::bias, Cost::entropy), plenty));
 }
 
 TEST(ChooseSolver, WithoutARow) {
@@ -160,11 +160,11 @@ TEST(ChooseSolver, OnlyOneTakesOtherCosts) {
 }
 
 TEST(ChooseSolver, MemoryAndTimeMustBeEnough) {
-  const DualQp thin = problem(20000, 50, Rows::bias, Cost::squared);
-  EXPECT_EQ(chosen(thin), "interior-point");
-  EXPECT_EQ(chosen(thin, 1e-3, infinity, 1 << 20), "smo");
-  EXPECT_EQ(chosen(thin, 1e-3, 0.5), "smo");
-  EXPECT_EQ(chosen(thin, 1e-3, 3600), "interior-point");
+  const DualQp low_rank = problem(20000, 50, Rows::bias, Cost::squared);
+  EXPECT_EQ(chosen(low_rank), "interior-point");
+  EXPECT_EQ(chosen(low_rank, 1e-3, infinity, 1 << 20), "smo");
+  EXPECT_EQ(chosen(low_rank, 1e-3, 0.5), "smo");
+  EXPECT_EQ(chosen(low_rank, 1e-3, 3600), "interior-point");
 }
 
 // Whatever is chosen can be run.

@@ -24,15 +24,15 @@ HWY_INLINE void scan_some(D d, const VariableArrays& a, std::size_t v, double* g
       hn::PromoteTo(di, hn::LoadU(d32, reinterpret_cast<const std::int32_t*>(a.point + v)));
   const auto beta = hn::LoadU(d, a.beta + v);
   const auto slope = hn::MulAdd(hn::LoadU(d, a.curvature + v), beta, hn::LoadU(d, a.linear + v));
-  const auto level = hn::Neg(hn::Add(hn::GatherIndex(d, a.f, points), slope));
+  const auto negative_gradient = hn::Neg(hn::Add(hn::GatherIndex(d, a.f, points), slope));
   const auto can_grow = hn::Lt(beta, hn::LoadU(d, a.upper + v));
   const auto can_fall = hn::Gt(beta, hn::LoadU(d, a.lower + v));
-  hn::StoreU(hn::IfThenElse(can_grow, level, hn::Set(d, -infinity)), d, growing + v);
-  hn::StoreU(hn::IfThenElse(can_fall, level, hn::Set(d, infinity)), d, falling + v);
+  hn::StoreU(hn::IfThenElse(can_grow, negative_gradient, hn::Set(d, -infinity)), d, growing + v);
+  hn::StoreU(hn::IfThenElse(can_fall, negative_gradient, hn::Set(d, infinity)), d, falling + v);
 }
 
-void levels(const VariableArrays& a, std::size_t begin, std::size_t end, double* growing,
-            double* falling) {
+void gradient(const VariableArrays& a, std::size_t begin, std::size_t end, double* growing,
+              double* falling) {
   const hn::ScalableTag<double> d;
   std::size_t v = begin;
   for (; v + hn::Lanes(d) <= end; v += hn::Lanes(d)) scan_some(d, a, v, growing, falling);
@@ -64,11 +64,11 @@ void find(const double* x, std::size_t begin, std::size_t count, double bound, d
   const auto is_found = [&](std::size_t i) {
     return hn::Ge(hn::Mul(factor, hn::LoadU(d, x + i)), least);
   };
-  std::int64_t places[hn::MaxLanes(d)];
+  std::int64_t positions[hn::MaxLanes(d)];
   const auto note = [&](std::size_t i, auto mask) {
     const auto numbers = hn::Iota(di, static_cast<std::int64_t>(i));
-    const std::size_t some = hn::CompressStore(numbers, hn::RebindMask(di, mask), di, places);
-    for (std::size_t k = 0; k < some; ++k) found.push_back(static_cast<Index>(places[k]));
+    const std::size_t some = hn::CompressStore(numbers, hn::RebindMask(di, mask), di, positions);
+    for (std::size_t k = 0; k < some; ++k) found.push_back(static_cast<Index>(positions[k]));
   };
   std::size_t i = begin;
   const std::size_t end = begin + count;
@@ -89,13 +89,13 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace maxmargin {
 
-HWY_EXPORT(levels);
+HWY_EXPORT(gradient);
 HWY_EXPORT(extreme);
 HWY_EXPORT(find);
 
-void scan_levels(const VariableArrays& variables, std::size_t begin, std::size_t end,
-                 double* growing, double* falling) {
-  HWY_DYNAMIC_DISPATCH(levels)(variables, begin, end, growing, falling);
+void scan_gradient(const VariableArrays& variables, std::size_t begin, std::size_t end,
+                   double* growing, double* falling) {
+  HWY_DYNAMIC_DISPATCH(gradient)(variables, begin, end, growing, falling);
 }
 double largest(const double* x, std::size_t count) {
   return HWY_DYNAMIC_DISPATCH(extreme)(x, count, 1);

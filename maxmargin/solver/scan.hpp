@@ -16,8 +16,8 @@ struct VariableArrays {
 
 /// growing[v] = -(f + linear + curvature beta) where beta can grow, else minus infinity; falling[v]
 /// the same where it can fall, else plus infinity; for begin <= v < end.
-void scan_levels(const VariableArrays& variables, std::size_t begin, std::size_t end,
-                 double* growing, double* falling);
+void scan_gradient(const VariableArrays& variables, std::size_t begin, std::size_t end,
+                   double* growing, double* falling);
 
 double largest(const double* x, std::size_t count);
 double smallest(const double* x, std::size_t count);

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "maxmargin/base/clock.hpp"
-#include "maxmargin/problem/matrix/kept_rows.hpp"
+#include "maxmargin/problem/matrix/cached_rows.hpp"
 #include "maxmargin/solver/solve_from.hpp"
 #include "maxmargin/train/folds/cross_validate.hpp"
 #include "maxmargin/train/start.hpp"
@@ -198,7 +198,7 @@ class Walk {
                                 problem.bias, threads_);
     // For the points of a path, or for the folds of this one.
     if (keeps_matrix_ || !left_out_.empty())
-      made.qp.K = keep_rows(std::move(made.qp.K), memory_for(options_.train) / 2);
+      made.qp.K = cache_rows(std::move(made.qp.K), memory_for(options_.train) / 2);
     return made;
   }
 

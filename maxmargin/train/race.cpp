@@ -37,8 +37,8 @@ std::vector<Lane> lanes_for(const DualQp& qp, const RaceOptions& options, const 
   for_each_component<Solver>([&](const auto& solver) {
     if (!options.only.empty() && std::ranges::count(options.only, solver.name) == 0) return;
     lanes.push_back({std::string(solver.name)});
-    if (path != nullptr && path->thin > 0 && solver.name == InteriorPoint::name)
-      lanes.push_back({.solver = std::string(solver.name), .thin = path->thin});
+    if (path != nullptr && path->low_rank > 0 && solver.name == InteriorPoint::name)
+      lanes.push_back({.solver = std::string(solver.name), .low_rank = path->low_rank});
   });
   for (const std::size_t rank : ranks_for(qp, options))
     if (rank > 0)
@@ -50,9 +50,9 @@ std::vector<Lane> lanes_for(const DualQp& qp, const RaceOptions& options, const 
 
 /// Of the solver itself where it has any but its own.
 std::optional<Solver> settings_of(const Lane& lane) {
-  if (!(lane.thin > 0)) return std::nullopt;
+  if (!(lane.low_rank > 0)) return std::nullopt;
   InteriorPoint path;
-  path.thin = lane.thin;
+  path.low_rank = lane.low_rank;
   return path;
 }
 
@@ -122,7 +122,7 @@ void sort_lanes(std::vector<Raced>& lanes) {
 
 std::string Lane::name() const {
   if (out_of_core) return "out-of-core";
-  if (thin > 0) return solver + " --thin " + shortest(thin);
+  if (low_rank > 0) return solver + " --thin " + shortest(low_rank);
   return approximate ? std::string(to_string(approximate->selection)) + " " +
                            std::to_string(approximate->rank)
                      : solver;
@@ -147,7 +147,7 @@ Race race(Dataset data, const RaceOptions& options, const Threads& threads,
     Raced raced{lane, {}, {}, 0};
     if (lane.out_of_core)
       raced.refused = refuses_out_of_core(train).value_or("");
-    else if (!lane.approximate && lane.thin == 0)
+    else if (!lane.approximate && lane.low_rank == 0)
       raced.refused = refusal(formulated.qp, named_solver(lane.solver, formulated.qp, train.stop,
                                                           train.memory_bytes))
                           .value_or("");

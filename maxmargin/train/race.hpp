@@ -14,7 +14,7 @@ struct Lane {
   std::string solver;
   std::optional<Approximate> approximate{};
   bool out_of_core = false;
-  double thin = 0;  ///< InteriorPoint::thin
+  double low_rank = 0;  ///< InteriorPoint::low_rank
 
   std::string name() const;  ///< "smo", "interior-point --thin 1e-5", "pivoted 200", "out-of-core"
 };

@@ -241,9 +241,9 @@ bool Feed::take_late_label(FeedBatch& batch) {
   return true;
 }
 
-Feed::RowPlace Feed::place_of(std::size_t row) const {
+Feed::RowPosition Feed::place_of(std::size_t row) const {
   const std::string_view text(text_.data() + batch_at_, used_ - batch_at_);
-  RowPlace place{batch_line_, batch_offset_, batch_offset_, batch_line_};
+  RowPosition place{batch_line_, batch_offset_, batch_offset_, batch_line_};
   std::size_t at = 0;
   for (std::size_t seen = 0;;) {
     const std::size_t end = record_end(text, at, quoted());

@@ -46,11 +46,11 @@ class Feed {
   bool next(FeedBatch& batch, std::size_t most_lines);
 
   /// Where a row of the last batch stands: its line, and its bytes in the whole text.
-  struct RowPlace {
+  struct RowPosition {
     std::uint64_t line = 0, begin = 0, end = 0;
     std::uint64_t end_line = 0;  ///< the line behind it
   };
-  RowPlace place_of(std::size_t row) const;
+  RowPosition place_of(std::size_t row) const;
   /// Where the record begins that the last batch has as its fault.
   std::uint64_t fault_offset() const { return fault_offset_; }
   /// Behind all that next() has given.

@@ -310,10 +310,10 @@ std::unique_ptr<Engine> make_whole_engine(const Form& form, const Rows& columns,
 
 /// Whether most values are negligible, and boxes around columns tell so in float numbers.
 bool leaves_out_far_blocks(const Form& form, const Engine& engine, const Rows& columns,
-                           double near_share, const Threads& threads) {
+                           double nonzero_share, const Threads& threads) {
   constexpr double exact_floats = 1e4;
   const double limit = negligible_from(form);
-  if (near_share > 0.5 || engine.codes() != nullptr) return false;
+  if (nonzero_share > 0.5 || engine.codes() != nullptr) return false;
   const double largest = extent_of(Summation(form.pairing), columns, threads).largest;
   return largest < exact_floats * std::sqrt(limit);
 }
@@ -498,8 +498,8 @@ double Engine::half_cost() const {
   return value_cost() > cheap ? value_cost() + sums : std::numeric_limits<double>::infinity();
 }
 
-void Engine::near_values(const Rows& left, std::span<const Index> which, std::size_t begin,
-                         std::size_t count, double, const NearValues& body) const {
+void Engine::nonzero_values(const Rows& left, std::span<const Index> which, std::size_t begin,
+                            std::size_t count, double, const NonzeroValues& body) const {
   std::vector<float> row(count);
   for (std::size_t r = 0; r < which.size(); ++r) {
     block(left, which.subspan(r, 1), begin, count, row.data(), count);
@@ -537,7 +537,7 @@ std::unique_ptr<Engine> make_engine(const Kernel& kernel, const Rows& columns,
           const Form form = chosen.form();
           check_non_negative(form, columns, chosen.name);
           auto engine = make_form_engine(form, columns, threads);
-          const double share = near_share(form, columns);
+          const double share = nonzero_share(form, columns);
           if (!leaves_out_far_blocks(form, *engine, columns, share, threads)) return engine;
           return make_narrow_engine(form, std::move(engine), columns, share);
         } else {

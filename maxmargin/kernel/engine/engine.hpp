@@ -66,13 +66,13 @@ class Engine {
 
   /// The share of values that are not negligible (see locality.hpp), where that is known to be
   /// small.
-  virtual double near_share() const { return 1; }
+  virtual double nonzero_share() const { return 1; }
   /// Neighbouring values of the row at place r of those asked for, from column `begin + c` on.
-  using NearValues = std::function<void(std::size_t r, std::size_t c, std::span<const float>)>;
+  using NonzeroValues = std::function<void(std::size_t r, std::size_t c, std::span<const float>)>;
   /// Calls body with all values that are larger than `least`, which is no less than what is
   /// negligible, among others; the columns of a row increase.
-  virtual void near_values(const Rows& left, std::span<const Index> which, std::size_t begin,
-                           std::size_t count, double least, const NearValues& body) const;
+  virtual void nonzero_values(const Rows& left, std::span<const Index> which, std::size_t begin,
+                              std::size_t count, double least, const NonzeroValues& body) const;
 
   /// In double throughout, out[r * stride + c]; slower.
   virtual void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,

@@ -68,7 +68,7 @@ double negligible_from(const Form& form) {
   return -std::log(negligible_value) / decay->rate;
 }
 
-double near_share(const Form& form, const Rows& rows) {
+double nonzero_share(const Form& form, const Rows& rows) {
   const double limit = negligible_from(form);
   if (std::isinf(limit) || rows.count < 2 * small_group || rows.columns > most_features_of_a_box)
     return 1;
@@ -98,7 +98,7 @@ double near_share(const Form& form, const Rows& rows) {
 
 bool are_mostly_far(const Kernel& kernel, const Rows& rows) {
   const auto* rbf = std::get_if<Rbf>(&kernel);
-  return rbf != nullptr && near_share(rbf->form(), rows) <= 1 - mostly_far;
+  return rbf != nullptr && nonzero_share(rbf->form(), rows) <= 1 - mostly_far;
 }
 
 std::vector<Index> near_together(const Rows& rows, std::vector<Index> which) {

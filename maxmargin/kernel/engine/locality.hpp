@@ -15,7 +15,7 @@ double negligible_from(const Form& form);
 
 /// The share of pairs of rows, in a sample, whose kernel value is not negligible; 1 for so few rows
 /// or so many features that it does not matter.
-double near_share(const Form& form, const Rows& rows);
+double nonzero_share(const Form& form, const Rows& rows);
 
 /// Whether most pairs of rows are far apart for this kernel.
 bool are_mostly_far(const Kernel& kernel, const Rows& rows);

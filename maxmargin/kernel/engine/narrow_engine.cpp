@@ -17,9 +17,10 @@ constexpr std::size_t narrow_rows_at_once = 256;
 
 class NarrowEngine final : public Engine {
  public:
-  NarrowEngine(double limit, double near_share, std::unique_ptr<Engine> engine, const Rows& columns)
+  NarrowEngine(double limit, double nonzero_share, std::unique_ptr<Engine> engine,
+               const Rows& columns)
       : limit_(limit),
-        near_share_(near_share),
+        nonzero_share_(nonzero_share),
         engine_(std::move(engine)),
         boxes_((columns.count + box_columns - 1) / box_columns, columns.columns) {
     std::vector<Index> all(columns.count);
@@ -30,7 +31,7 @@ class NarrowEngine final : public Engine {
   NarrowEngine(const NarrowEngine& whole, std::unique_ptr<Engine> engine, const Rows& rows,
                std::span<const Index> which)
       : limit_(whole.limit_),
-        near_share_(whole.near_share_),
+        nonzero_share_(whole.nonzero_share_),
         engine_(std::move(engine)),
         boxes_((which.size() + box_columns - 1) / box_columns, rows.columns) {
     add_boxes(rows, which);
@@ -63,9 +64,9 @@ class NarrowEngine final : public Engine {
                        });
   }
 
-  double near_share() const override { return near_share_; }
-  void near_values(const Rows& left, std::span<const Index> which, std::size_t begin,
-                   std::size_t count, double least, const NearValues& body) const override {
+  double nonzero_share() const override { return nonzero_share_; }
+  void nonzero_values(const Rows& left, std::span<const Index> which, std::size_t begin,
+                      std::size_t count, double least, const NonzeroValues& body) const override {
     // Exponents of values are proportional to squared distances.
     const double limit = limit_ * std::log(least) / std::log(negligible_value);
     for_each_near_tile(left, which, begin, count, std::min(limit, limit_),
@@ -98,15 +99,15 @@ class NarrowEngine final : public Engine {
   }
   std::unique_ptr<Engine> for_columns(const Rows& columns,
                                       std::span<const Index> which) const override {
-    return std::make_unique<NarrowEngine>(limit_, near_share_, engine_->for_columns(columns, which),
-                                          columns);
+    return std::make_unique<NarrowEngine>(limit_, nonzero_share_,
+                                          engine_->for_columns(columns, which), columns);
   }
   std::unique_ptr<Engine> for_block(const Rows& rows, std::span<const Index> which) const override {
     std::unique_ptr<Engine> inner = engine_->for_block(rows, which);
     if (inner == nullptr) return nullptr;
     return std::make_unique<NarrowEngine>(*this, std::move(inner), rows, which);
   }
-  double value_cost() const override { return 0.1 + near_share_ * engine_->value_cost(); }
+  double value_cost() const override { return 0.1 + nonzero_share_ * engine_->value_cost(); }
   double deviation() const override { return engine_->deviation(); }
   ValueErrors errors() const override {
     const ValueErrors of_near = engine_->errors();
@@ -181,7 +182,7 @@ class NarrowEngine final : public Engine {
   }
 
   double limit_;
-  double near_share_;
+  double nonzero_share_;
   std::unique_ptr<Engine> engine_;
   PanelBoxes boxes_;
 };
@@ -189,8 +190,8 @@ class NarrowEngine final : public Engine {
 }  // namespace
 
 std::unique_ptr<Engine> make_narrow_engine(const Form& form, std::unique_ptr<Engine> engine,
-                                           const Rows& columns, double near_share) {
-  return std::make_unique<NarrowEngine>(negligible_from(form), near_share, std::move(engine),
+                                           const Rows& columns, double nonzero_share) {
+  return std::make_unique<NarrowEngine>(negligible_from(form), nonzero_share, std::move(engine),
                                         columns);
 }
 

@@ -191,31 +191,31 @@ class Builder {
       // In a batch the ones before may have covered this one, or been enough.
       if (is_covered(p)) continue;
       if (c > 0 && remaining() <= goal_) break;
-      const std::size_t place = rank();
+      const std::size_t position = rank();
       const double tau = std::sqrt(error_[p]);
       threads_.split(m_, points_per_task, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
           double value = columns[c * m_ + i];
-          for (std::size_t j = before; j < place; ++j) value -= row(p)[j] * row(i)[j];
-          row(i)[place] = value / tau;
+          for (std::size_t j = before; j < position; ++j) value -= row(p)[j] * row(i)[j];
+          row(i)[position] = value / tau;
         }
       });
       // T is triangular: what stands above its diagonal is rounding.
-      for (std::size_t j = 0; j < place; ++j) row(result_.basis[j])[place] = 0;
-      row(p)[place] = tau;
+      for (std::size_t j = 0; j < position; ++j) row(result_.basis[j])[position] = 0;
+      row(p)[position] = tau;
       result_.basis.push_back(p);
-      update_errors(place);
+      update_errors(position);
       if (!rest_.empty()) {
         const double share = rest_[p] / tau;
-        for (std::size_t i = 0; i < m_; ++i) rest_[i] -= share * row(i)[place];
+        for (std::size_t i = 0; i < m_; ++i) rest_[i] -= share * row(i)[position];
       }
     }
   }
 
-  void update_errors(std::size_t place) {
+  void update_errors(std::size_t position) {
     double left = 0;
     for (std::size_t i = 0; i < m_; ++i) {
-      const double z = row(i)[place];
+      const double z = row(i)[position];
       error_[i] = std::max(0.0, error_[i] - z * z);
     }
     for (const Index p : result_.basis) error_[p] = 0;

@@ -46,15 +46,16 @@ class CodedRows {
 class TruncatedRows {
  public:
   /// The share of values v that are not negligible.
-  virtual double near_share() const = 0;
+  virtual double nonzero_share() const = 0;
   virtual double shift() const = 0;
   /// Neighbouring v of the r-th row of those asked for, from column `column` on.
-  using NearValues = std::function<void(std::size_t r, std::size_t column, std::span<const float>)>;
+  using NonzeroValues =
+      std::function<void(std::size_t r, std::size_t column, std::span<const float>)>;
   /// Calls body with all v in the columns [begin, begin + count) that are larger than `least`,
   /// which is no less than what is negligible, among others; the columns of a row increase. One
   /// thread does one block.
-  virtual void near_values(std::span<const Index> which, std::size_t begin, std::size_t count,
-                           double least, const NearValues& body) const = 0;
+  virtual void nonzero_values(std::span<const Index> which, std::size_t begin, std::size_t count,
+                              double least, const NonzeroValues& body) const = 0;
 
  protected:
   ~TruncatedRows() = default;
@@ -105,7 +106,7 @@ class Factored {
 };
 
 /// The share of values that are not negligible, 1 where nobody knows.
-double near_share(const Quadratic& K);
+double nonzero_share(const Quadratic& K);
 /// Whether rows are stored without their negligible values, and there is room for more.
 bool stores_truncated_rows(const Quadratic& K);
 

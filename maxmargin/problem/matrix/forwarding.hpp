@@ -71,10 +71,10 @@ class ForwardingQuadratic : public Quadratic,
                  std::span<std::uint8_t* const> out, const Threads& threads) const override {
     K_->can().coded->code_rows(which, begin, count, out, threads);
   }
-  double near_share() const override { return K_->can().truncated->near_share(); }
-  void near_values(std::span<const Index> which, std::size_t begin, std::size_t count, double least,
-                   const NearValues& body) const override {
-    K_->can().truncated->near_values(which, begin, count, least, body);
+  double nonzero_share() const override { return K_->can().truncated->nonzero_share(); }
+  void nonzero_values(std::span<const Index> which, std::size_t begin, std::size_t count,
+                      double least, const NonzeroValues& body) const override {
+    K_->can().truncated->nonzero_values(which, begin, count, least, body);
   }
   /// Of coded and of truncated rows.
   double shift() const override {

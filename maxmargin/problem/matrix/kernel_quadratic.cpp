@@ -144,7 +144,7 @@ class KernelQuadratic final : public Quadratic,
     MatrixCapabilities own;
     own.partial = this;
     if (engine().codes() != nullptr) own.coded = this;
-    if (engine().near_share() < 1) own.truncated = this;
+    if (engine().nonzero_share() < 1) own.truncated = this;
     if (form()) own.extended = this;
     if (is_linear()) own.factored = this;
     return own;
@@ -219,15 +219,15 @@ class KernelQuadratic final : public Quadratic,
     });
   }
 
-  double near_share() const override { return engine().near_share(); }
-  void near_values(std::span<const Index> which, std::size_t begin, std::size_t count, double least,
-                   const NearValues& body) const override {
+  double nonzero_share() const override { return engine().nonzero_share(); }
+  void nonzero_values(std::span<const Index> which, std::size_t begin, std::size_t count,
+                      double least, const NonzeroValues& body) const override {
     const std::vector<Index> ids = rows_of(which);
     for_each_piece(begin, count, [&](std::size_t row, std::size_t columns, std::size_t at) {
-      engine().near_values(*packed_->rows, ids, row, columns, least,
-                           [&](std::size_t r, std::size_t c, std::span<const float> values) {
-                             body(r, begin + at + c, values);
-                           });
+      engine().nonzero_values(*packed_->rows, ids, row, columns, least,
+                              [&](std::size_t r, std::size_t c, std::span<const float> values) {
+                                body(r, begin + at + c, values);
+                              });
     });
   }
 

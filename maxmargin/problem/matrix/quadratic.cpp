@@ -38,9 +38,9 @@ std::shared_ptr<const LowRank> Quadratic::low_rank(std::size_t most_columns) con
   return factored != nullptr ? factored->low_rank(most_columns) : nullptr;
 }
 
-double near_share(const Quadratic& K) {
+double nonzero_share(const Quadratic& K) {
   const TruncatedRows* truncated = K.can().truncated;
-  return truncated != nullptr ? truncated->near_share() : 1;
+  return truncated != nullptr ? truncated->nonzero_share() : 1;
 }
 
 bool stores_truncated_rows(const Quadratic& K) {

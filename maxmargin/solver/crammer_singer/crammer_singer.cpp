@@ -160,21 +160,21 @@ class Method {
     for (std::size_t p = 0; p < points; ++p) rows.push_back(&values[p * points]);
     qp_.K->among(points_, which, rows, context_.threads);
     std::vector<double> local(points * classes), before;
-    std::vector<std::size_t> place;
+    std::vector<std::size_t> position;
     for (std::size_t k = 0; k < classes; ++k)
       for (std::size_t p = 0; p < points; ++p) local[k * points + p] = f_[k][points_[p]];
     for (const Index i : order_) {
-      place.push_back(static_cast<std::size_t>(std::ranges::lower_bound(points_, qp_.row[i]) -
-                                               points_.begin()));
+      position.push_back(static_cast<std::size_t>(std::ranges::lower_bound(points_, qp_.row[i]) -
+                                                  points_.begin()));
       for (std::size_t k = 0; k < classes; ++k) before.push_back(a_[i * classes + k]);
     }
-    sweep(rows, place, local, inner_share * worst);
+    sweep(rows, position, local, inner_share * worst);
     std::vector<double> change(points * classes, 0.0);
     bool any = false;
     for (std::size_t w = 0; w < order_.size(); ++w)
       for (std::size_t k = 0; k < classes; ++k) {
         const double moved = a_[order_[w] * classes + k] - before[w * classes + k];
-        change[place[w] * classes + k] += moved;
+        change[position[w] * classes + k] += moved;
         any = any || moved != 0;
       }
     for (std::size_t k = 0; k < classes; ++k) add_to_f(change, k);
@@ -183,7 +183,7 @@ class Method {
 
   /// One simplex after another, as often as it takes; those that violate little beside the worst of
   /// the last round wait. `local` are the values of f class by class.
-  void sweep(std::span<float* const> rows, std::span<const std::size_t> place,
+  void sweep(std::span<float* const> rows, std::span<const std::size_t> position,
              std::vector<double>& local, double goal) {
     const std::size_t classes = qp_.classes, points = points_.size();
     std::vector<double> b(classes), next(classes), sorted;
@@ -191,7 +191,7 @@ class Method {
     for (int round = 0; round < most_sweeps; ++round) {
       double worst = 0;
       for (std::size_t w = 0; w < order_.size(); ++w) {
-        const std::size_t i = order_[w], p = place[w];
+        const std::size_t i = order_[w], p = position[w];
         double* a = &a_[i * classes];
         const double diagonal = std::max<double>(rows[p][p], 1e-12);
         double largest = -infinity, lowest = infinity;

@@ -136,7 +136,7 @@ class WorkingSets {
     best_dual_ = std::max(best_dual_, now.dual);
     if (first_violation_ == 0) first_violation_ = std::max(now.kkt, goal_);
     const double gap = relative_gap(now.dual + now.gap, now.dual);
-    if (now.kkt <= goal_) return settle(now, gap);
+    if (now.kkt <= goal_) return check_convergence(now, gap);
     if (hard_ && Sizes(qp_, a_, f_).are_unbounded()) {
       ended_ = Ended::unbounded;
       return;
@@ -287,7 +287,7 @@ class WorkingSets {
 
   bool keeps_rows() const { return equality_defect(qp_, a_) <= most_defect; }
 
-  void settle(const Evaluation& now, double gap) {
+  void check_convergence(const Evaluation& now, double gap) {
     if (!fresh_ || equality_defect(qp_, a_) > least_defect) {
       // Sets keep the rows to rounding only, and there are many of them.
       if (equality_defect(qp_, a_) > least_defect)

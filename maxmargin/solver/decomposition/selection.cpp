@@ -60,11 +60,11 @@ std::vector<Index> best_scored(const DualQp& qp, std::span<const double> a,
   }
   for (std::vector<Index>& kind : kinds) sort_best(kind, score, size);
   std::vector<Index> chosen;
-  for (std::size_t place = 0; chosen.size() < size; ++place) {
+  for (std::size_t position = 0; chosen.size() < size; ++position) {
     bool any = false;
     for (const std::vector<Index>& kind : kinds)
-      if (place < kind.size() && chosen.size() < size) {
-        chosen.push_back(kind[place]);
+      if (position < kind.size() && chosen.size() < size) {
+        chosen.push_back(kind[position]);
         any = true;
       }
     if (!any) break;

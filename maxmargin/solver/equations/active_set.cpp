@@ -160,8 +160,8 @@ bool ActiveSet::change_sides(std::vector<double>& a, std::span<const double> lam
   return changed;
 }
 
-Settled ActiveSet::judged(std::vector<double> a, std::vector<double> lambda) const {
-  Settled result;
+Polished ActiveSet::judged(std::vector<double> a, std::vector<double> lambda) const {
+  Polished result;
   restore_equality(qp_, a);
   std::vector<double> f(K_.size());
   K_.multiply(qp_.coefficients(a), f);
@@ -175,14 +175,14 @@ Settled ActiveSet::judged(std::vector<double> a, std::vector<double> lambda) con
   return result;
 }
 
-Settled ActiveSet::settle(std::vector<double> a, std::vector<double> lambda, std::vector<Side> side,
-                          int rounds, const GoOn& go_on) {
+Polished ActiveSet::polish(std::vector<double> a, std::vector<double> lambda,
+                           std::vector<Side> side, int rounds, const GoOn& go_on) {
   place(a, side);
-  Settled best = judged(a, lambda);
+  Polished best = judged(a, lambda);
   for (int round = 0; round < rounds; ++round) {
     if (!solve_inside(a, lambda, side, go_on)) break;
     const bool changed = change_sides(a, lambda, side);
-    Settled now = judged(a, lambda);
+    Polished now = judged(a, lambda);
     const bool better =
         now.is_feasible() >= best.is_feasible() && !(now.evaluation.kkt >= best.evaluation.kkt);
     if (better || (now.is_feasible() && !best.is_feasible())) best = std::move(now);

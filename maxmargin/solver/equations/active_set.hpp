@@ -12,7 +12,7 @@ namespace maxmargin {
 enum class Side : unsigned char { lower, upper, inside };
 
 /// A point with every variable exactly at a bound or inside, and how good it is.
-struct Settled {
+struct Polished {
   std::vector<double> a;
   Evaluation evaluation;
   double equality_residual = infinity;
@@ -30,8 +30,8 @@ class ActiveSet {
 
   /// The best point within some rounds; each factors a matrix over the variables inside. Ends early
   /// when nothing changes sides any more.
-  Settled settle(std::vector<double> a, std::vector<double> lambda, std::vector<Side> side,
-                 int rounds, const GoOn& go_on);
+  Polished polish(std::vector<double> a, std::vector<double> lambda, std::vector<Side> side,
+                  int rounds, const GoOn& go_on);
 
  private:
   void place(std::vector<double>& a, std::span<const Side> side) const;
@@ -41,7 +41,7 @@ class ActiveSet {
   bool change_sides(std::vector<double>& a, std::span<const double> lambda,
                     std::vector<Side>& side) const;
   std::vector<double> gradient(std::span<const double> a, std::span<const double> lambda) const;
-  Settled judged(std::vector<double> a, std::vector<double> lambda) const;
+  Polished judged(std::vector<double> a, std::vector<double> lambda) const;
 
   const DualQp& qp_;
   PointMatrix& K_;

@@ -15,9 +15,9 @@ std::string gibibytes(std::size_t bytes) {
 }  // namespace
 
 std::optional<std::string> lacking_memory(const Quadratic& K, std::size_t memory_bytes) {
-  const bool thin = K.columns() <= low_rank_columns(K);
+  const bool low_rank = K.columns() <= low_rank_columns(K);
   const std::size_t needed =
-      thin ? low_rank_points_bytes(K.size(), K.columns()) : dense_points_bytes(K.size());
+      low_rank ? low_rank_points_bytes(K.size(), K.columns()) : dense_points_bytes(K.size());
   if (needed <= memory_bytes) return std::nullopt;
   return "it needs " + gibibytes(needed) + " for the matrix of " + std::to_string(K.size()) +
          " points and may use " + gibibytes(memory_bytes);

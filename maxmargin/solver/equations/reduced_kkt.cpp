@@ -15,13 +15,13 @@ Factor::Outcome ReducedKkt::factor(std::vector<Index> variables, std::vector<dou
   for (const Index v : variables_) points_.push_back(qp_.row[v]);
   std::sort(points_.begin(), points_.end());
   points_.erase(std::unique(points_.begin(), points_.end()), points_.end());
-  place_.resize(n);
+  position_.resize(n);
   std::vector<double> softness(points_.size(), 0.0);  // 1 / E
   softest_.assign(points_.size(), static_cast<Index>(n));
   for (std::size_t i = 0; i < n; ++i) {
     const auto at = std::lower_bound(points_.begin(), points_.end(), qp_.row[variables_[i]]);
     const auto p = static_cast<std::size_t>(at - points_.begin());
-    place_[i] = static_cast<Index>(p);
+    position_[i] = static_cast<Index>(p);
     softness[p] += 1 / D_[i];
     if (softest_[p] == n || D_[i] < D_[softest_[p]]) softest_[p] = static_cast<Index>(i);
   }
@@ -56,14 +56,14 @@ void ReducedKkt::invert(std::vector<double>& r, std::size_t count) const {
   // Weighted by E/D <= 1: the same as E S D^-1 r without numbers that may overflow.
   for (std::size_t c = 0; c < count; ++c)
     for (std::size_t i = 0; i < n; ++i)
-      beta[c * m + place_[i]] +=
-          qp_.block[variables_[i]].sign * r[c * n + i] * (E_[place_[i]] / D_[i]);
+      beta[c * m + position_[i]] +=
+          qp_.block[variables_[i]].sign * r[c * n + i] * (E_[position_[i]] / D_[i]);
   const std::vector<double> right = beta;
   K_.solve(beta.data(), count);
   for (std::size_t c = 0; c < count; ++c) {
     std::vector<double> others(m, 0.0);  // what the stiffer variables of a point have of beta
     for (std::size_t i = 0; i < n; ++i) {
-      const std::size_t p = place_[i];
+      const std::size_t p = position_[i];
       if (softest_[p] == i) continue;
       const double sign = qp_.block[variables_[i]].sign;
       const double product = right[c * m + p] - E_[p] * beta[c * m + p];  // K beta

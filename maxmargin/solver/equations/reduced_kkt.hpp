@@ -43,7 +43,7 @@ class ReducedKkt {
   std::vector<Index> variables_;
   std::vector<double> D_;
   std::vector<Index> points_;        ///< increasing
-  std::vector<Index> place_;         ///< of each variable's point
+  std::vector<Index> position_;      ///< of each variable's point
   std::vector<double> E_;            ///< of each point
   std::vector<Index> softest_;       ///< of each point: its variable with the smallest D
   std::vector<double> solved_rows_;  ///< (S'KS + D)^-1 A', row after row

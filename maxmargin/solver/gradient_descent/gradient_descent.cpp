@@ -106,7 +106,7 @@ class Descent {
     const bool near = bound <= enough && largest <= options_.stop.kkt / 4;
     if (near || is_idle(bound) || standing_.steps == 0) {
       const double before = curvature_;
-      settle(a);
+      check_convergence(a);
       if (ended_ || curvature_ != before) return;
     }
     if (options_.space == GradientSpace::coefficient) {
@@ -209,7 +209,7 @@ class Descent {
   }
 
   /// The smooth problem is solved, or rounding is in the way.
-  void settle(const std::vector<double>& a) {
+  void check_convergence(const std::vector<double>& a) {
     judge(a);
     if (ended_) return;
     if (corners_ && curvature_ > least_curvature_) {

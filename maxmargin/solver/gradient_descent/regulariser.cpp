@@ -84,15 +84,15 @@ class NormDescent {
   Gradient gradient_at(std::span<const double> beta, std::span<const double> f,
                        std::span<const double> lambda) const {
     Gradient gradient{{}, qp_.d};
-    std::vector<double> pull(qp_.K->size(), 0.0);
+    std::vector<double> coefficient(qp_.K->size(), 0.0);
     for (std::size_t v = 0; v < qp_.size(); ++v) {
       const double a = qp_.block[v].argmax(-slope(v, f, lambda));
-      pull[qp_.row[v]] += qp_.block[v].sign * a;
+      coefficient[qp_.row[v]] += qp_.block[v].sign * a;
       for (std::size_t r = 0; r < lambda.size(); ++r) gradient.lambda[r] -= qp_.A[r][v] * a;
     }
     gradient.beta =
         regulariser_gradient(options_.regulariser, *qp_.K, beta, f, run_.precision, run_.threads);
-    const std::vector<double> losses = multiply(pull);
+    const std::vector<double> losses = multiply(coefficient);
     for (std::size_t p = 0; p < losses.size(); ++p) gradient.beta[p] -= losses[p];
     return gradient;
   }

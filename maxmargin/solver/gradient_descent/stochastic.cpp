@@ -53,7 +53,7 @@ class Epochs {
   /// f is the mean of all draws, each as if the few were all: (n / few) sum of s a k(x, .).
   void draw(std::span<const Index> few) {
     std::vector<Index> points;
-    std::vector<double> pull;
+    std::vector<double> coefficient;
     const double share = static_cast<double>(few.size()) / static_cast<double>(qp_.size());
     const double length = share / (weight_ + share);
     for (const Index v : few) {
@@ -62,10 +62,10 @@ class Epochs {
       sum_[v] += a;
       if (a == 0) continue;
       points.push_back(qp_.row[v]);
-      pull.push_back(length * block.sign * a / share);
+      coefficient.push_back(length * block.sign * a / share);
     }
     for (double& each : f_) each *= 1 - length;
-    if (!points.empty()) qp_.K->add_product(points, pull, f_, run_.threads);
+    if (!points.empty()) qp_.K->add_product(points, coefficient, f_, run_.threads);
     weight_ += share;
     ++standing_.steps;
   }

@@ -88,10 +88,10 @@ std::vector<Hulls::View> Hulls::views() const {
 /// The hull's point times `keep`, and so much more of a vertex.
 void Hulls::move(std::size_t hull, double keep, std::size_t vertex, double weight) {
   const float* row = cache_.row(qp_.row[vertex]);
-  const double pull = qp_.block[vertex].sign * weight;
+  const double coefficient = qp_.block[vertex].sign * weight;
   std::vector<double>& part = part_[hull];
   for (std::size_t p = 0; p < f_.size(); ++p) {
-    const double change = (keep - 1) * part[p] + pull * static_cast<double>(row[p]);
+    const double change = (keep - 1) * part[p] + coefficient * static_cast<double>(row[p]);
     part[p] += change;
     f_[p] += change;
   }

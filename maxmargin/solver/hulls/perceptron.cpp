@@ -32,7 +32,7 @@ class Perceptron {
       if (ended_) break;
       const std::vector<Hulls::View> views = hulls_.views();
       if (is_near(views)) {
-        settle();
+        check_convergence();
         continue;
       }
       step(views);
@@ -108,7 +108,7 @@ class Perceptron {
            standing_.relative_gap <= options_.stop.relative_gap;
   }
 
-  void settle() {
+  void check_convergence() {
     const bool enough = judge();
     if (ended_) return;
     if (enough)

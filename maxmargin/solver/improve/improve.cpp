@@ -272,11 +272,11 @@ class Improver {
   }
 
   std::optional<ImproveLimit> extend_basis(std::size_t rank_now) {
-    std::vector<Index> place(points_, 0);
-    for (std::size_t k = 0; k < play_.size(); ++k) place[play_[k]] = static_cast<Index>(k);
+    std::vector<Index> position(points_, 0);
+    for (std::size_t k = 0; k < play_.size(); ++k) position[play_[k]] = static_cast<Index>(k);
     std::vector<Index> basis;
     std::vector<double> rest;
-    for (const Index p : basis_) basis.push_back(place[p]);
+    for (const Index p : basis_) basis.push_back(position[p]);
     for (const Index p : play_) rest.push_back(rest_[p]);
     Approximate how = options_.first;
     how.rank = rank_now;

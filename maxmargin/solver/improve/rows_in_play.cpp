@@ -48,16 +48,16 @@ RowsInPlay::RowsInPlay(const DualQp& whole, std::span<const Index> play, const A
                        std::span<const double> a, const Threads& threads)
     : whole_(whole), play_(play), low_(low), threads_(threads), fixed_(low.basis.size(), 0.0) {
   constexpr Index out = 0xffffffffu;
-  std::vector<Index> place(whole.K->size(), out);
-  for (std::size_t k = 0; k < play.size(); ++k) place[play[k]] = static_cast<Index>(k);
+  std::vector<Index> position(whole.K->size(), out);
+  for (std::size_t k = 0; k < play.size(); ++k) position[play[k]] = static_cast<Index>(k);
 
   problem_.K = make_low_rank_quadratic(low.Z);
   problem_.d = whole.d;
   std::vector<double> beta(whole.K->size(), 0.0);
   for (std::size_t v = 0; v < whole.size(); ++v) {
-    if (place[whole.row[v]] != out) {
+    if (position[whole.row[v]] != out) {
       variables_.push_back(static_cast<Index>(v));
-      problem_.row.push_back(place[whole.row[v]]);
+      problem_.row.push_back(position[whole.row[v]]);
       problem_.block.push_back(whole.block[v]);
       continue;
     }

@@ -8,8 +8,8 @@
 #include "maxmargin/problem/feasible.hpp"
 #include "maxmargin/problem/matrix/low_rank.hpp"
 #include "maxmargin/solver/equations/memory.hpp"
+#include "maxmargin/solver/interior_point/low_rank_path.hpp"
 #include "maxmargin/solver/interior_point/path.hpp"
-#include "maxmargin/solver/interior_point/thin.hpp"
 #include "maxmargin/solver/limits.hpp"
 
 namespace maxmargin {
@@ -70,7 +70,7 @@ class Follower {
       const Path::Rest rest = path.rest();
       report(path, rest);
       if (rest.gap <= wanted && std::max(rest.gradient, rest.equality) <= equations_hold) {
-        if (try_settle(path, active_set)) return Ended::converged;
+        if (try_polish(path, active_set)) return Ended::converged;
         wanted = rest.gap * next_try;
       }
       if (!within_limits()) return give_up(path, active_set, *limits_.stopped());
@@ -87,24 +87,24 @@ class Follower {
     }
   }
 
-  bool meets(const Settled& settled) const {
-    const Evaluation& e = settled.evaluation;
-    return settled.is_feasible() && e.kkt <= options_.stop.kkt &&
+  bool meets(const Polished& polished) const {
+    const Evaluation& e = polished.evaluation;
+    return polished.is_feasible() && e.kkt <= options_.stop.kkt &&
            relative_gap(e.dual + e.gap, e.dual) <= options_.stop.relative_gap;
   }
 
-  void keep(Settled settled) {
-    best_primal_ = std::min(best_primal_, settled.evaluation.primal);
-    best_dual_ = std::max(best_dual_, settled.evaluation.dual);
-    if (best_.a.empty() || (settled.is_feasible() >= best_.is_feasible() &&
-                            settled.evaluation.kkt < best_.evaluation.kkt))
-      best_ = std::move(settled);
+  void keep(Polished polished) {
+    best_primal_ = std::min(best_primal_, polished.evaluation.primal);
+    best_dual_ = std::max(best_dual_, polished.evaluation.dual);
+    if (best_.a.empty() || (polished.is_feasible() >= best_.is_feasible() &&
+                            polished.evaluation.kkt < best_.evaluation.kkt))
+      best_ = std::move(polished);
   }
 
-  bool try_settle(Path& path, ActiveSet& active_set) {
-    Settled settled = active_set.settle(path.a(), path.lambda(), path.sides(), rounds, go_on());
-    const bool enough = meets(settled);
-    keep(std::move(settled));
+  bool try_polish(Path& path, ActiveSet& active_set) {
+    Polished polished = active_set.polish(path.a(), path.lambda(), path.sides(), rounds, go_on());
+    const bool enough = meets(polished);
+    keep(std::move(polished));
     return enough;
   }
 
@@ -114,15 +114,15 @@ class Follower {
       if (run_.start[v] <= qp_.block[v].lower) side[v] = Side::lower;
       if (run_.start[v] >= qp_.block[v].upper) side[v] = Side::upper;
     }
-    Settled settled = active_set.settle(run_.start, std::vector<double>(qp_.A.size(), 0.0),
-                                        std::move(side), rounds, go_on());
-    const bool enough = meets(settled);
-    keep(std::move(settled));
+    Polished polished = active_set.polish(run_.start, std::vector<double>(qp_.A.size(), 0.0),
+                                          std::move(side), rounds, go_on());
+    const bool enough = meets(polished);
+    keep(std::move(polished));
     return enough;
   }
 
   Ended stalled(Path& path, ActiveSet& active_set) {
-    if (try_settle(path, active_set)) return Ended::converged;
+    if (try_polish(path, active_set)) return Ended::converged;
     require_feasible();
     return Ended::stalled;
   }
@@ -138,7 +138,7 @@ class Follower {
 
   /// The best answer so far, without another factorisation.
   Ended give_up(Path& path, ActiveSet& active_set, Ended ended) {
-    keep(active_set.settle(path.a(), path.lambda(), path.sides(), 0, {}));
+    keep(active_set.polish(path.a(), path.lambda(), path.sides(), 0, {}));
     return ended;
   }
 
@@ -193,7 +193,7 @@ class Follower {
   std::size_t iterations_ = 0;
   Progress progress_;
   double first_gap_ = 0;
-  Settled best_;
+  Polished best_;
   double best_primal_ = infinity, best_dual_ = -infinity;
 };
 
@@ -203,14 +203,14 @@ bool has_entropy(const DualQp& qp) {
 }
 
 bool is_thinned(const DualQp& qp, const InteriorPoint& options) {
-  return options.thin > 0 && qp.K->columns() > low_rank_columns(*qp.K);
+  return options.low_rank > 0 && qp.K->columns() > low_rank_columns(*qp.K);
 }
 
 }  // namespace
 
 std::optional<std::string> refuses(const DualQp& qp, const InteriorPoint& options) {
   if (qp.K->definite() == Definite::no) return "it needs a positive semi-definite kernel";
-  if (is_thinned(qp, options) && most_thin_columns(qp.K->size(), options.memory_bytes) > 0)
+  if (is_thinned(qp, options) && most_low_rank_columns(qp.K->size(), options.memory_bytes) > 0)
     return std::nullopt;
   return lacking_memory(*qp.K, options.memory_bytes);
 }
@@ -219,10 +219,10 @@ Solution run(const DualQp& qp, const InteriorPoint& options, const Run& run) {
   require_consistent(qp);
   if (!is_thinned(qp, options)) return Follower(qp, options, run).solve();
   const Stopwatch clock;
-  Solution thin = run_thin(qp, options, run);
-  if (thin.ended != Ended::stalled || !has_entropy(qp) ||
+  Solution low_rank = run_low_rank(qp, options, run);
+  if (low_rank.ended != Ended::stalled || !has_entropy(qp) ||
       lacking_memory(*qp.K, options.memory_bytes))
-    return thin;
+    return low_rank;
   // Their curvature has no lower bound that is known before, and no other solver takes them.
   Run whole = run;
   whole.seconds_before += clock.seconds();

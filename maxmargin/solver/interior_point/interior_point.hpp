@@ -19,7 +19,7 @@ struct InteriorPoint {
   Stop stop;
   std::size_t memory_bytes = std::size_t{1} << 32;  ///< no more than this for the matrices
   bool removal = true;  ///< leave variables out whose multipliers have decided, until proved wrong
-  double thin = 0;      ///< more than 0: by columns close to K, see thin.hpp
+  double low_rank = 0;  ///< more than 0: by columns close to K, see low_rank_path.hpp
 
   static constexpr bool any_convex_cost = true;  ///< blocks with an entropy too (problem 10.9)
   static constexpr bool takes_start = true;      ///< Run::start is of use to it
@@ -30,7 +30,7 @@ struct InteriorPoint {
   static constexpr auto fields = std::tuple{
       field("removal", &InteriorPoint::removal,
             "leave variables out whose multipliers have decided"),
-      field("thin", &InteriorPoint::thin,
+      field("thin", &InteriorPoint::low_rank,
             "solve with columns that leave this share of the kernel's trace, and correct "
             "by products with the kernel itself; 0: with the whole matrix",
             non_negative)};

@@ -189,7 +189,7 @@ TEST(InteriorPoint, AWrongRemovalIsUndone) {
       removed = std::max(removed, qp.size() - path.active());
     }
     ActiveSet active_set(qp, *K, kkt);
-    const Settled end = active_set.settle(path.a(), path.lambda(), path.sides(), 8, {});
+    const Polished end = active_set.polish(path.a(), path.lambda(), path.sides(), 8, {});
     Solution solution;
     solution.a = end.a;
     solution.lambda = end.evaluation.lambda;
@@ -251,7 +251,7 @@ TEST(InteriorPoint, TakesASingularMatrixAndEqualPoints) {
 
 /// A problem whose K is Z Z', and the same with that matrix written out.
 struct Twins {
-  DualQp thin, full;
+  DualQp low_rank, full;
 };
 Twins twins(DualQp qp, std::size_t rank, std::uint64_t seed) {
   Rng rng(seed);
@@ -264,7 +264,7 @@ Twins twins(DualQp qp, std::size_t rank, std::uint64_t seed) {
     for (std::size_t j = 0; j < points; ++j)
       for (std::size_t k = 0; k < rank; ++k) K[i * points + j] += Z->row(i)[k] * Z->row(j)[k];
   Twins result{qp, qp};
-  result.thin.K = make_low_rank_quadratic(Z);
+  result.low_rank.K = make_low_rank_quadratic(Z);
   result.full.K = std::make_shared<DenseQuadratic>(points, std::move(K));
   return result;
 }
@@ -275,15 +275,15 @@ TEST(InteriorPoint, ALowRankMatrixGivesTheSameOptimum) {
     const Twins qp = twins(classification(400, cost, 3), 5, 8);
     InteriorPoint options = precise();
     options.stop.kkt = 1e-9 * std::max(1.0, cost);
-    const Solution thin = solved(qp.thin, options);
-    EXPECT_EQ(thin.ended, Ended::converged) << cost;
-    EXPECT_LE(thin.iterations, 40u) << cost;
-    EXPECT_LE(violation(qp.full, thin), options.stop.kkt) << cost;
+    const Solution low_rank = solved(qp.low_rank, options);
+    EXPECT_EQ(low_rank.ended, Ended::converged) << cost;
+    EXPECT_LE(low_rank.iterations, 40u) << cost;
+    EXPECT_LE(violation(qp.full, low_rank), options.stop.kkt) << cost;
   }
   const Twins tube = twins(regression(300, 0.1, 0, 5), 4, 9);
-  const Solution thin = solved(tube.thin);
-  EXPECT_EQ(thin.ended, Ended::converged);
-  EXPECT_LE(violation(tube.full, thin), 1e-9);
+  const Solution low_rank = solved(tube.low_rank);
+  EXPECT_EQ(low_rank.ended, Ended::converged);
+  EXPECT_LE(violation(tube.full, low_rank), 1e-9);
 }
 
 // All variables at their upper bounds: no point lies strictly inside.

@@ -66,12 +66,13 @@ void Path::start() {
     if (has_upper(v)) t_[v] = block.upper - a_[v];
   }
   refresh();
-  double pull = 0;
-  for (const Index v : active_) pull += std::abs(gradient_[v]);
-  pull = std::max(pull / std::max<double>(1, static_cast<double>(active_.size())), 1e-3 * slope);
+  double mean_gradient = 0;
+  for (const Index v : active_) mean_gradient += std::abs(gradient_[v]);
+  mean_gradient = std::max(mean_gradient / std::max<double>(1, static_cast<double>(active_.size())),
+                           1e-3 * slope);
   for (const Index v : active_) {
-    if (has_lower(v)) z_[v] = std::max(gradient_[v], 0.0) + pull;
-    if (has_upper(v)) s_[v] = std::max(-gradient_[v], 0.0) + pull;
+    if (has_lower(v)) z_[v] = std::max(gradient_[v], 0.0) + mean_gradient;
+    if (has_upper(v)) s_[v] = std::max(-gradient_[v], 0.0) + mean_gradient;
   }
 }
 

@@ -19,9 +19,9 @@ HWY_INLINE void find_some(D d, PathVariables& v, std::size_t at, double mu, Vect
   const auto width = hn::Sub(upper, lower), half = hn::Mul(width, hn::Set(d, 0.5));
   const auto moves = hn::Gt(width, hn::Zero(d));
   const auto weight = hn::IfThenElse(moves, hn::Mul(width, hn::Set(d, mu)), hn::Set(d, 1));
-  const auto pull = hn::Mul(hn::Abs(beyond), half), square = hn::Mul(weight, weight);
-  const auto root = hn::Sqrt(hn::MulAdd(pull, pull, square));
-  const auto share = hn::Add(weight, hn::Div(square, hn::Add(root, pull)));
+  const auto change_of_half = hn::Mul(hn::Abs(beyond), half), square = hn::Mul(weight, weight);
+  const auto root = hn::Sqrt(hn::MulAdd(change_of_half, change_of_half, square));
+  const auto share = hn::Add(weight, hn::Div(square, hn::Add(root, change_of_half)));
   const auto near = hn::Div(hn::Mul(half, share), hn::Add(weight, root));
   const auto far = hn::Sub(width, near), both = hn::Mul(near, far);
   const auto squares = hn::MulAdd(near, near, hn::Mul(far, far));

@@ -7,7 +7,7 @@
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/solver/interior_point/corner_span.hpp"
 #include "maxmargin/solver/interior_point/streamed_pass.hpp"
-#include "maxmargin/solver/interior_point/streamed_settle.hpp"
+#include "maxmargin/solver/interior_point/streamed_polish.hpp"
 #include "maxmargin/solver/limits.hpp"
 
 namespace maxmargin {
@@ -224,13 +224,13 @@ class StreamedFollower {
     // On the path: along it, or to its end.
     const std::vector<double> drift = solved(pass.drift);
     if (mu_ <= last_mu * outline_.slope) return Ended::stalled;
-    if (const auto ended = settle(pass, moved(point_, 1, step), drift)) return ended;
+    if (const auto ended = polish(pass, moved(point_, 1, step), drift)) return ended;
     follow_path(std::move(step), drift);
     return std::nullopt;
   }
 
   /// From a point on the path to its end, if that can be told from here.
-  std::optional<Ended> settle(const Newton& pass, std::vector<double> here,
+  std::optional<Ended> polish(const Newton& pass, std::vector<double> here,
                               std::span<const double> drift) {
     const double reach = undecided * mu_;
     if (!(reach < next_try_)) return std::nullopt;
@@ -238,7 +238,7 @@ class StreamedFollower {
     if (!outline_.corners) {
       if (mu_ > curved_mu * outline_.slope) return std::nullopt;
       next_try_ = reach / 4;
-      return settle_on_curves(std::move(end));
+      return polish_on_curves(std::move(end));
     }
     const bool late = mu_ <= small_mu * outline_.slope;
     const std::size_t room = late ? most_rows_ : working_rows_;
@@ -248,8 +248,8 @@ class StreamedFollower {
     const bool fits = pass.distances.within(std::max(reach, apart)) <= room;
     if (!fits && !late) return std::nullopt;
     next_try_ = reach / 4;
-    return fits ? settle_in_memory(std::move(end), pass, std::max(reach, apart), room)
-                : settle_on_corners(here, std::move(end), apart);
+    return fits ? polish_in_memory(std::move(end), pass, std::max(reach, apart), room)
+                : polish_on_corners(here, std::move(end), apart);
   }
 
   /// What a step may still gain on the path.
@@ -297,14 +297,15 @@ class StreamedFollower {
 
   /// Rows far from their corners stay at their bounds, the others are solved for in memory, and a
   /// pass tells whether that was right; if not, again from there.
-  std::optional<Ended> settle_in_memory(std::vector<double> point, const Newton& pass, double least,
+  std::optional<Ended> polish_in_memory(std::vector<double> point, const Newton& pass, double least,
                                         std::size_t room) {
     const double reach = std::max(least, pass.distances.holding(room, 64 * undecided * mu_));
     const auto most = static_cast<std::size_t>(slack * static_cast<double>(room));
     std::optional<Restricted> before;
     for (int round = 0; round <= streamed_rounds; ++round) {
-      NearRows near = collect_near(problem_, point, reach, most,
-                                   before ? &before->position : nullptr, run_.threads, go_on());
+      CornerRows near =
+          collect_corner_rows(problem_, point, reach, most, before ? &before->position : nullptr,
+                              run_.threads, go_on());
       count(near.traffic, near.seconds);
       if (!near.complete) return limits_.stopped();
       if (near.examined) {
@@ -329,9 +330,9 @@ class StreamedFollower {
   /// The rows on their corners are too many for the memory, but their variables follow from a
   /// direction beside the end of the path, which the path has shown already: a few Newton steps
   /// give its last digits. The end itself is moved to where these rows are exactly on their
-  /// corners, and then only along what they do not see. If that does not settle, these were not the
+  /// corners, and then only along what they do not see. If that does not polish, these were not the
   /// rows and the path is followed further.
-  std::optional<Ended> settle_on_corners(const std::vector<double>& here, std::vector<double> end,
+  std::optional<Ended> polish_on_corners(const std::vector<double>& here, std::vector<double> end,
                                          double apart) {
     const Newton fit = corner_fit_pass(problem_, {here, apart, end}, run_.threads, go_on());
     count(fit.traffic, fit.seconds);
@@ -376,7 +377,7 @@ class StreamedFollower {
 
   /// Losses that are curved between two bounds: near its end the path is no longer needed, as
   /// Newton steps find the rows on each piece.
-  std::optional<Ended> settle_on_curves(std::vector<double> end) {
+  std::optional<Ended> polish_on_curves(std::vector<double> end) {
     double before = infinity;
     for (int round = 0; round < corner_rounds; ++round) {
       const Newton pass = newton_pass(problem_, end, 0, run_.threads, go_on());

@@ -16,7 +16,7 @@ using Constant = StreamedProblem::Constant;
 
 /// Where the pass is: on the path of mu, or at corners with the direction beside them, if it is
 /// known.
-struct PartPlace {
+struct PassPoint {
   enum class At { path, corners, corners_to_fit };
   At at;
   std::span<const double> point;
@@ -61,11 +61,11 @@ struct Part {
     give[i] += 1;
   }
 
-  void add_at_corners(const PartPlace& place, const Block& block, double h, std::size_t i) {
+  void add_at_corners(const PassPoint& place, const Block& block, double h, std::size_t i) {
     const double h_on_path = block.sign * f_on_path[i];
     const double side = beyond_corner(block, h_on_path), here = beyond_corner(block, h);
     const bool on_corner = std::abs(side) <= place.reach;
-    if (place.at == PartPlace::At::corners_to_fit) {
+    if (place.at == PassPoint::At::corners_to_fit) {
       if (on_corner && has_corner(block) && block.lower < block.upper) add_to_fit(block, h, i);
       return;
     }
@@ -78,7 +78,7 @@ struct Part {
 
 /// beta, its derivatives, and the terms of the objectives at the rows in hand.
 void add_rows(const StreamedProblem& problem, const RowChunk& chunk, std::size_t begin,
-              std::size_t count, const PartPlace& place, Part& part) {
+              std::size_t count, const PassPoint& place, Part& part) {
   PathVariables& cornered = part.cornered;
   std::size_t corners = 0;
   Block block[2];
@@ -89,7 +89,7 @@ void add_rows(const StreamedProblem& problem, const RowChunk& chunk, std::size_t
     for (std::size_t k = 0; k < blocks; ++k) {
       const double sign = block[k].sign, h = sign * part.f[i];
       if (has_corner(block[k])) nearest = std::min(nearest, std::abs(beyond_corner(block[k], h)));
-      if (place.at != PartPlace::At::path) {
+      if (place.at != PassPoint::At::path) {
         part.add_at_corners(place, block[k], h, i);
       } else if (!has_corner(block[k])) {
         part.add(block[k], h, on_path(block[k], h, place.mu), i);
@@ -114,7 +114,7 @@ void add_rows(const StreamedProblem& problem, const RowChunk& chunk, std::size_t
   }
 }
 
-void add_chunk(const StreamedProblem& problem, const RowChunk& chunk, const PartPlace& place,
+void add_chunk(const StreamedProblem& problem, const RowChunk& chunk, const PassPoint& place,
                Part& part) {
   const std::size_t N = place.point.size();
   const double* Z = part.Z.data();
@@ -122,9 +122,9 @@ void add_chunk(const StreamedProblem& problem, const RowChunk& chunk, const Part
     const std::size_t count = std::min(rows_at_once, chunk.rows - begin);
     widen(problem, chunk, begin, count, part.Z.data());
     multiply_rows(Z, count, place.point, part.f.data());
-    if (place.at != PartPlace::At::path)
+    if (place.at != PassPoint::At::path)
       multiply_rows(Z, count, place.on_path, part.f_on_path.data());
-    if (place.at == PartPlace::At::corners)
+    if (place.at == PassPoint::At::corners)
       multiply_rows(Z, count, place.beside, part.aside.data());
     add_rows(problem, chunk, begin, count, place, part);
     if (N == 0) continue;
@@ -152,7 +152,7 @@ void add_to(Newton& all, const Part& part) {
   all.distances.add(part.sums.distances);
 }
 
-Newton pass(const StreamedProblem& problem, const PartPlace& place, const Threads& threads,
+Newton pass(const StreamedProblem& problem, const PassPoint& place, const Threads& threads,
             const GoOn& go_on) {
   const Stopwatch clock;
   const std::span<const double> point = place.point;
@@ -173,13 +173,13 @@ Newton pass(const StreamedProblem& problem, const PartPlace& place, const Thread
     squares = std::max(squares, part.squares);
   }
   result.seconds = clock.seconds();
-  if (place.at == PartPlace::At::corners_to_fit) return result;
+  if (place.at == PassPoint::At::corners_to_fit) return result;
   // So far gradient is Z'beta.
   double primal = 0, dual = 0;
   for (std::size_t j = 0; j < N; ++j) {
     const bool free = problem.constant == Constant::free && j + 1 == N;
     if (!free) {
-      if (place.at == PartPlace::At::path) result.matrix[j * N + j] += 1;
+      if (place.at == PassPoint::At::path) result.matrix[j * N + j] += 1;
       primal += point[j] * point[j] / 2;
       dual -= result.gradient[j] * result.gradient[j] / 2;
     }
@@ -198,9 +198,9 @@ constexpr int most_root_steps = 60;
 /// a quadratic equation whose roots are taken without cancellation.
 OnPath between(const Block& block, double e, double mu) {
   const double width = block.upper - block.lower, half = width / 2, weight = mu * width;
-  const double pull = std::abs(e) * half;
-  const double root = std::sqrt(weight * weight + pull * pull);
-  const double near = half * (weight + weight * weight / (root + pull)) / (weight + root);
+  const double change_of_half = std::abs(e) * half;
+  const double root = std::sqrt(weight * weight + change_of_half * change_of_half);
+  const double near = half * (weight + weight * weight / (root + change_of_half)) / (weight + root);
   const double far = width - near;
   const double give = near * near * far * far / (weight * (near * near + far * far));
   const double inward = (width / near - width / far) * give;  // away from the nearer bound
@@ -301,20 +301,20 @@ double Distances::gap(double from, double to, double share) const {
 
 Newton newton_pass(const StreamedProblem& problem, std::span<const double> point, double mu,
                    const Threads& threads, const GoOn& go_on) {
-  return pass(problem, {PartPlace::At::path, point, mu}, threads, go_on);
+  return pass(problem, {PassPoint::At::path, point, mu}, threads, go_on);
 }
 
 Newton corner_pass(const StreamedProblem& problem, const Corners& corners,
                    std::span<const double> beside, const Threads& threads, const GoOn& go_on) {
   return pass(problem,
-              {PartPlace::At::corners, corners.end, 0, corners.on_path, corners.reach, beside},
+              {PassPoint::At::corners, corners.end, 0, corners.on_path, corners.reach, beside},
               threads, go_on);
 }
 
 Newton corner_fit_pass(const StreamedProblem& problem, const Corners& corners,
                        const Threads& threads, const GoOn& go_on) {
   return pass(problem,
-              {PartPlace::At::corners_to_fit, corners.end, 0, corners.on_path, corners.reach},
+              {PassPoint::At::corners_to_fit, corners.end, 0, corners.on_path, corners.reach},
               threads, go_on);
 }
 

@@ -71,18 +71,18 @@ class Iteration {
     ActiveSet active_set(qp_, *K_, *kkt_);
     std::vector<double> a = a_;
     for (double& value : a) value = std::max(value, 0.0);
-    Settled settled = active_set.settle(std::move(a), {}, side, same ? rounds : 0,
-                                        [this] { return within_limits(); });
+    Polished polished = active_set.polish(std::move(a), {}, side, same ? rounds : 0,
+                                          [this] { return within_limits(); });
     if (same) sweep_->refresh();
     last_side_ = std::move(side);
-    const Evaluation& now = settled.evaluation;
+    const Evaluation& now = polished.evaluation;
     best_primal_ = std::min(best_primal_, now.primal);
     best_dual_ = std::max(best_dual_, now.dual);
     looks_without_progress_ =
         now.kkt < progress * best_.evaluation.kkt ? 0 : looks_without_progress_ + 1;
     const bool reached = now.kkt <= options_.stop.kkt &&
                          relative_gap(now.dual + now.gap, now.dual) <= options_.stop.relative_gap;
-    if (best_.a.empty() || now.kkt < best_.evaluation.kkt) best_ = std::move(settled);
+    if (best_.a.empty() || now.kkt < best_.evaluation.kkt) best_ = std::move(polished);
     return reached;
   }
 
@@ -116,7 +116,7 @@ class Iteration {
   std::unique_ptr<Sweep> sweep_;
   std::vector<double> r_, a_;
   std::vector<Side> last_side_;
-  Settled best_;
+  Polished best_;
   double best_primal_ = infinity, best_dual_ = -infinity;
   int looks_without_progress_ = 0;
   std::size_t iterations_ = 0;

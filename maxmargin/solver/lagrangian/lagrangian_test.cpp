@@ -68,7 +68,7 @@ TEST(Lagrangian, FindsTheOptimumOfOtherSolvers) {
     for (const double cost : {0.01, 1.0, 100.0}) {
       SCOPED_TRACE(std::to_string(cost) + (tube ? " tube" : " hinge"));
       const auto Z = random_points(150, 4, 3);
-      const DualQp thin = problem(make_biased(make_low_rank_quadratic(Z)), *Z, tube, cost);
+      const DualQp low_rank = problem(make_biased(make_low_rank_quadratic(Z)), *Z, tube, cost);
       const DualQp full = problem(make_biased(written_out(*Z)), *Z, tube, cost);
       // Variables grow with the cost and cancel in f: sums of 150 of them in double are known to
       // 2e-14 of their sizes, which is 1e-8 of the objective for the largest.
@@ -77,7 +77,7 @@ TEST(Lagrangian, FindsTheOptimumOfOtherSolvers) {
       path.stop = precise(gap).stop;
       const Certified expected = solve(full, path, crew());
       ASSERT_EQ(expected.solution.ended, Ended::converged);
-      for (const DualQp* qp : {&thin, &full}) {
+      for (const DualQp* qp : {&low_rank, &full}) {
         const Certified result = solve(*qp, precise(gap), crew());
         EXPECT_EQ(result.solution.ended, Ended::converged) << result.certificate.kkt;
         // Two enclosures of one optimum overlap, and each is as narrow as was asked for.

@@ -67,7 +67,7 @@ class Newton {
     at_ = directions_.from(a, std::vector<double>(qp_.A.size(), 0.0));
     while (!ended_) {
       minimise();
-      if (!ended_ || *ended_ == Ended::stalled) settle();
+      if (!ended_ || *ended_ == Ended::stalled) check_convergence();
     }
     if (solution_.a.empty()) judge();
     solution_.ended = *ended_;
@@ -184,7 +184,7 @@ class Newton {
            standing_.relative_gap <= share * options_.stop.relative_gap;
   }
 
-  void settle() {
+  void check_convergence() {
     if (enough()) {
       ended_ = Ended::converged;
     } else if (corners_ && curvature_ > least_curvature_) {

@@ -140,7 +140,7 @@ std::vector<Index> Descent::choose_set() {
 /// K between the points of a set of variables, from rows that the cache has, the others computed.
 void Descent::fill_kernel(const std::vector<Index>& set, SetProblem& problem) const {
   const std::vector<Index> points = points_of(qp_.row, set);
-  const std::vector<Index> place = positions_of(qp_.row, set, points);
+  const std::vector<Index> position = positions_of(qp_.row, set, points);
   std::vector<Index> missing;
   const std::size_t width = points.size();
   std::vector<float> between(width * width);
@@ -159,7 +159,7 @@ void Descent::fill_kernel(const std::vector<Index>& set, SetProblem& problem) co
 
   for (std::size_t k = 0; k < set.size(); ++k)
     for (std::size_t i = 0; i < set.size(); ++i)
-      problem.M[k * problem.stride + i] = between[place[k] * width + place[i]];
+      problem.M[k * problem.stride + i] = between[position[k] * width + position[i]];
 }
 
 SetProblem Descent::problem_of(const std::vector<Index>& set) const {
@@ -227,25 +227,25 @@ std::size_t Descent::solve_set(const std::vector<Index>& set, SetProblem& proble
 /// False if nothing moved.
 bool Descent::move_free(const std::vector<Index>& set, SetProblem& problem) const {
   std::vector<Index> free;
-  std::vector<std::size_t> place;
-  FreePlace start;
+  std::vector<std::size_t> position;
+  FreePoint start;
   for (std::size_t i = 0; i < set.size(); ++i) {
     if (!(problem.a[i] > problem.lower[i] && problem.a[i] < problem.upper[i])) continue;
     free.push_back(set[i]);
-    place.push_back(i);
+    position.push_back(i);
     start.a.push_back(problem.a[i]);
     start.slope.push_back(problem.slope[i]);
   }
   if (free.size() < 2) return false;
-  const FreePlace end =
+  const FreePoint end =
       newton_steps(qp_, penalty, free, std::move(start), newton_steps_in_set, shared_.threads);
   bool moved = false;
   for (std::size_t k = 0; k < free.size(); ++k) {
-    const double change = end.a[k] - problem.a[place[k]];
+    const double change = end.a[k] - problem.a[position[k]];
     if (change == 0) continue;
     moved = true;
-    problem.a[place[k]] = end.a[k];
-    const float* row = problem.M.data() + place[k] * problem.stride;
+    problem.a[position[k]] = end.a[k];
+    const float* row = problem.M.data() + position[k] * problem.stride;
     for (std::size_t i = 0; i < problem.size; ++i)
       problem.slope[i] += change * static_cast<double>(row[i]);
   }
@@ -267,12 +267,12 @@ std::vector<Index> Descent::free_variables() const {
 
 Descent::Progress Descent::improve_free(int most_steps) {
   const std::vector<Index> free = free_variables();
-  FreePlace start;
+  FreePoint start;
   for (const Index v : free) {
     start.a.push_back(a_[v]);
     start.slope.push_back(slope_[v]);
   }
-  const FreePlace end = newton_steps(qp_, penalty, free, start, most_steps, shared_.threads);
+  const FreePoint end = newton_steps(qp_, penalty, free, start, most_steps, shared_.threads);
   Progress progress;
   for (std::size_t k = 0; k < free.size(); ++k) {
     progress.steps += end.a[k] != start.a[k];

@@ -18,7 +18,7 @@ constexpr double ridge = 2e-7;
 class FreeSteps {
  public:
   FreeSteps(const DualQp& qp, std::span<const double> penalty, std::span<const Index> free,
-            FreePlace start, const Threads& threads)
+            FreePoint start, const Threads& threads)
       : qp_(qp),
         free_(free.begin(), free.end()),
         rows_(has_penalties(penalty) ? qp.A.size() : 0),
@@ -50,7 +50,7 @@ class FreeSteps {
     return !whole;
   }
 
-  FreePlace place() && { return {std::move(a_), std::move(slope_)}; }
+  FreePoint point() && { return {std::move(a_), std::move(slope_)}; }
 
  private:
   /// All rows have one, or none has.
@@ -62,7 +62,7 @@ class FreeSteps {
   void fill_kernel() {
     const std::size_t size = free_.size();
     const std::vector<Index> points = points_of(qp_.row, free_);
-    const std::vector<Index> place = positions_of(qp_.row, free_, points);
+    const std::vector<Index> position = positions_of(qp_.row, free_, points);
     const std::size_t width = points.size();
     std::vector<float> between(width * width);
     std::vector<float*> out(width);
@@ -74,7 +74,7 @@ class FreeSteps {
     for (std::size_t i = 0; i < size; ++i)
       for (std::size_t j = 0; j < size; ++j)
         Q_[i * size + j] = static_cast<float>(qp_.block[free_[i]].sign * qp_.block[free_[j]].sign) *
-                           between[place[i] * width + place[j]];
+                           between[position[i] * width + position[j]];
   }
 
   double Q(std::size_t i, std::size_t j) const {
@@ -144,19 +144,19 @@ class FreeSteps {
       }
     });
     for (std::size_t k = 0; k < size; ++k) {
-      const std::size_t place = remaining_[k];
-      const Block& block = qp_.block[free_[place]];
-      slope_[place] += length * direction_[k] * block.curvature;
-      a_[place] = std::clamp(a_[place] + length * direction_[k], block.lower, block.upper);
+      const std::size_t position = remaining_[k];
+      const Block& block = qp_.block[free_[position]];
+      slope_[position] += length * direction_[k] * block.curvature;
+      a_[position] = std::clamp(a_[position] + length * direction_[k], block.lower, block.upper);
     }
   }
 
   /// What has come to a bound, or as good as that, stays there.
   void fix_what_is_at_bounds() {
-    std::erase_if(remaining_, [&](std::size_t place) {
-      const Block& block = qp_.block[free_[place]];
+    std::erase_if(remaining_, [&](std::size_t position) {
+      const Block& block = qp_.block[free_[position]];
       const double width = block.upper - block.lower;
-      const double room = std::min(block.upper - a_[place], a_[place] - block.lower);
+      const double room = std::min(block.upper - a_[position], a_[position] - block.lower);
       return room <= (std::isinf(width) ? 0 : 1e-12 * width);
     });
   }
@@ -167,20 +167,20 @@ class FreeSteps {
   std::span<const double> penalty_;
   const Threads& threads_;
   Factor factor_;
-  std::vector<std::size_t> remaining_;  // places in the list
+  std::vector<std::size_t> remaining_;  // positions in the list
   std::vector<double> a_, slope_, direction_;
   std::vector<float> Q_;
 };
 
 }  // namespace
 
-FreePlace newton_steps(const DualQp& qp, std::span<const double> penalty,
-                       std::span<const Index> free, FreePlace start, int most_steps,
+FreePoint newton_steps(const DualQp& qp, std::span<const double> penalty,
+                       std::span<const Index> free, FreePoint start, int most_steps,
                        const Threads& threads) {
   FreeSteps steps(qp, penalty, free, std::move(start), threads);
   for (int k = 0; k < most_steps; ++k)
     if (!steps.step()) break;
-  return std::move(steps).place();
+  return std::move(steps).point();
 }
 
 }  // namespace maxmargin

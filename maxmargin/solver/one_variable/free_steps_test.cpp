@@ -70,12 +70,12 @@ struct Made {
   /// Where all variables are after Newton steps of some.
   std::vector<double> after(const std::vector<Index>& free, int steps, int threads = 1) const {
     const std::vector<double> all_slopes = slope(a);
-    FreePlace start;
+    FreePoint start;
     for (const Index v : free) {
       start.a.push_back(a[v]);
       start.slope.push_back(all_slopes[v]);
     }
-    const FreePlace end = newton_steps(qp, penalty, free, start, steps, Threads(threads));
+    const FreePoint end = newton_steps(qp, penalty, free, start, steps, Threads(threads));
     std::vector<double> to = a;
     for (std::size_t k = 0; k < free.size(); ++k) to[free[k]] = end.a[k];
     const std::vector<double> true_slopes = slope(to);

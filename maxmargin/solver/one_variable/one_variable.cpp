@@ -57,7 +57,7 @@ class Sweeps {
   void sweep() {
     const double violation = descent_.look();
     if (first_violation_ == 0) first_violation_ = std::max(violation, goal_);
-    if (violation <= goal_) return settle();
+    if (violation <= goal_) return check_convergence();
     fresh_ = false;
     const std::vector<Index> turn = descent_.violators(goal_ / 2);
     double decrease = 0;
@@ -84,7 +84,7 @@ class Sweeps {
     least_violation_ = std::min(least_violation_, violation);
   }
 
-  void settle() {
+  void check_convergence() {
     if (!fresh_) {
       descent_.refresh();
       fresh_ = true;

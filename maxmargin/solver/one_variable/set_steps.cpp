@@ -47,9 +47,9 @@ HWY_INLINE Worst moved(SetProblem& p, const float* HWY_RESTRICT row, double step
   hn::Store(worst_at, d, index);
   Worst result;
   for (std::size_t i = 0; i < lanes; ++i) {
-    const auto place = static_cast<std::size_t>(index[i]);
-    if (value[i] > result.violation || (value[i] == result.violation && place < result.index))
-      result = {value[i], place};
+    const auto position = static_cast<std::size_t>(index[i]);
+    if (value[i] > result.violation || (value[i] == result.violation && position < result.index))
+      result = {value[i], position};
   }
   return result;
 }

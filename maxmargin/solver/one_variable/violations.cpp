@@ -12,7 +12,7 @@ namespace maxmargin::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 template <class D>
-HWY_INLINE hn::Vec<D> violations_of_some(D d, const VariableColumns& of, const VariablePlace& at,
+HWY_INLINE hn::Vec<D> violations_of_some(D d, const VariableColumns& of, const VariablePoint& at,
                                          std::size_t v, double* slopes, double* violations) {
   const hn::RebindToSigned<D> di;
   const hn::Rebind<std::int32_t, D> d32;
@@ -33,7 +33,7 @@ HWY_INLINE hn::Vec<D> violations_of_some(D d, const VariableColumns& of, const V
   return violation;
 }
 
-double pass(const VariableColumns& of, const VariablePlace& at, std::size_t begin, std::size_t end,
+double pass(const VariableColumns& of, const VariablePoint& at, std::size_t begin, std::size_t end,
             double* slopes, double* violations) {
   const hn::ScalableTag<double> d;
   const hn::CappedTag<double, 1> one;
@@ -68,7 +68,7 @@ VariableColumns::VariableColumns(const DualQp& qp) : row(qp.row), A(qp.A) {
   if (!curved) curvature = {};
 }
 
-double find_violations(const VariableColumns& variables, const VariablePlace& place,
+double find_violations(const VariableColumns& variables, const VariablePoint& place,
                        std::size_t begin, std::size_t end, double* slope, double* violation) {
   return HWY_DYNAMIC_DISPATCH(pass)(variables, place, begin, end, slope, violation);
 }

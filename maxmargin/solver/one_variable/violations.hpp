@@ -19,13 +19,13 @@ struct VariableColumns {
 };
 
 /// Where the variables are: f = K beta at the points, and a price of each row.
-struct VariablePlace {
+struct VariablePoint {
   std::span<const double> a, f, price;
 };
 
 /// For the variables in [begin, end): slope = s f + p + c a + A'price, and violation, the slope's
 /// size where the variable can go downhill, otherwise 0. Returns the largest violation.
-double find_violations(const VariableColumns& variables, const VariablePlace& place,
+double find_violations(const VariableColumns& variables, const VariablePoint& place,
                        std::size_t begin, std::size_t end, double* slope, double* violation);
 
 }  // namespace maxmargin

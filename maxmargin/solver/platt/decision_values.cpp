@@ -18,7 +18,7 @@ DecisionValues::DecisionValues(std::shared_ptr<const Quadratic> K, std::size_t b
       base_(std::move(f)),
       delta_(K_->size(), 0.0),
       has_moved_(K_->size(), false),
-      place_(K_->size(), 0),
+      position_(K_->size(), 0),
       users_(K_->size(), 0) {
   if (base_.empty()) {
     base_.assign(K_->size(), 0.0);
@@ -69,13 +69,13 @@ void DecisionValues::keep(Index point, bool wanted) {
   if (wanted) {
     if (users_[point] == 0) {
       f_[point] = at(point);
-      place_[point] = static_cast<std::uint32_t>(kept_.size());
+      position_[point] = static_cast<std::uint32_t>(kept_.size());
       kept_.push_back(point);
     }
     ++users_[point];
   } else if (--users_[point] == 0) {
-    kept_[place_[point]] = kept_.back();
-    place_[kept_.back()] = place_[point];
+    kept_[position_[point]] = kept_.back();
+    position_[kept_.back()] = position_[point];
     kept_.pop_back();
   }
 }

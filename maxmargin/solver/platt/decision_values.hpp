@@ -45,8 +45,8 @@ class DecisionValues {
   std::vector<Index> moved_;   // points with a delta
   std::vector<bool> has_moved_;
   std::vector<Index> kept_;
-  std::vector<std::uint32_t> place_;  // of a point in kept_
-  std::vector<int> users_;            // sites that keep a point
+  std::vector<std::uint32_t> position_;  // of a point in kept_
+  std::vector<int> users_;               // sites that keep a point
   std::vector<float> one_, other_;
 };
 

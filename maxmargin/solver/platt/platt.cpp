@@ -85,7 +85,7 @@ class Sweeps {
         tolerance_(options.stop.kkt / 2),
         interval_(kinds_.pair.size()),
         one_(kinds_.pair.size(), 0.0),
-        place_(sites_.size(), Site::none),
+        position_(sites_.size(), Site::none),
         last_direction_(sites_.size(), 0),
         hard_(has_hard_margin(qp)),
         homogeneous_(is_homogeneous(qp)) {
@@ -100,7 +100,7 @@ class Sweeps {
       const std::size_t changed = sweep(all);
       if (ended_) break;
       if (all && changed == 0) {
-        settle();
+        check_convergence();
         continue;
       }
       if (hard_ && all) watch_margin();
@@ -146,7 +146,7 @@ class Sweeps {
     for (const std::uint32_t k : turn) {
       if (!within_limits()) return changed;
       // What has come to a bound in this sweep waits for the next look at all.
-      if (!all && place_[k] == Site::none) continue;
+      if (!all && position_[k] == Site::none) continue;
       if (examine(k)) ++changed;
     }
     return changed;
@@ -180,7 +180,7 @@ class Sweeps {
     const double lo = one ? one_[g] + tolerance_ : interval.lo;
     const double falls_by = fall - hi, grows_by = lo - grow;
     if (std::max(falls_by, grows_by) <= 2 * tolerance_) {
-      if (place_[k] == Site::none) take_in(interval, k, f);
+      if (position_[k] == Site::none) take_in(interval, k, f);
       return false;
     }
     const bool falls = falls_by > grows_by;
@@ -198,7 +198,7 @@ class Sweeps {
       return true;
     return begin_somewhere(sites_.size(), true, [&](std::size_t at) {
       const auto other = static_cast<std::uint32_t>(at);
-      return place_[other] == Site::none && try_pair(k, other, falls, f);
+      return position_[other] == Site::none && try_pair(k, other, falls, f);
     });
   }
   template <class Try>
@@ -259,16 +259,16 @@ class Sweeps {
 
   void update_free(std::uint32_t k) {
     const bool free = sites_[k].is_free(beta_[k]);
-    if (free == (place_[k] != Site::none)) return;
+    if (free == (position_[k] != Site::none)) return;
     values_.keep(sites_[k].point, free);
     if (free) {
-      place_[k] = static_cast<std::uint32_t>(free_.size());
+      position_[k] = static_cast<std::uint32_t>(free_.size());
       free_.push_back(k);
       return;
     }
-    free_[place_[k]] = free_.back();
-    place_[free_.back()] = place_[k];
-    place_[k] = Site::none;
+    free_[position_[k]] = free_.back();
+    position_[free_.back()] = position_[k];
+    position_[k] = Site::none;
     free_.pop_back();
   }
 
@@ -292,14 +292,14 @@ class Sweeps {
       if (sites_[k].group == g) take_in(interval, k, error(k));
     const double f_i = error(i), f_j = error(j);
     for (const auto& [k, f] : {std::pair{i, f_i}, std::pair{j, f_j}})
-      if (place_[k] == Site::none) take_in(interval, k, f);
+      if (position_[k] == Site::none) take_in(interval, k, f);
     if (options_.thresholds == Thresholds::two) return;
     // Platt: that of a free one of the two, or the middle of both.
     const double of_i = f_i + sites_[i].slope_right(beta_[i]);
     const double of_j = f_j + sites_[j].slope_left(beta_[j]);
-    one_[g] = place_[i] != Site::none   ? of_i
-              : place_[j] != Site::none ? of_j
-                                        : of_i + (of_j - of_i) / 2;
+    one_[g] = position_[i] != Site::none   ? of_i
+              : position_[j] != Site::none ? of_j
+                                           : of_i + (of_j - of_i) / 2;
   }
 
   /// The thresholds over all.
@@ -319,7 +319,7 @@ class Sweeps {
 
   /// A look at all found nothing to do: is that true without the rounding of the steps, and is the
   /// gap small enough?
-  void settle() {
+  void check_convergence() {
     const bool moved = !values_.is_fresh();
     if (moved) values_.refresh();
     measure();
@@ -386,10 +386,10 @@ class Sweeps {
   DecisionValues values_;
   Rng rng_;
   double tolerance_;
-  std::vector<Interval> interval_;    // of each group, over the free ones and what was looked at
-  std::vector<double> one_;           // Platt's threshold of each group
-  std::vector<std::uint32_t> free_;   // sites strictly within their bounds
-  std::vector<std::uint32_t> place_;  // of a site in free_
+  std::vector<Interval> interval_;       // of each group, over the free ones and what was looked at
+  std::vector<double> one_;              // Platt's threshold of each group
+  std::vector<std::uint32_t> free_;      // sites strictly within their bounds
+  std::vector<std::uint32_t> position_;  // of a site in free_
   std::vector<signed char> last_direction_;
   bool hard_, homogeneous_;
   std::optional<Ended> ended_;

@@ -181,7 +181,7 @@ class Method {
     violation_ = primal_.look();
     if (first_violation_ == 0) begin();
     if (violation_ <= tolerance_) {
-      if (violation_ <= eps_p_ && residual_is_small()) return settle();
+      if (violation_ <= eps_p_ && residual_is_small()) return check_convergence();
       if (hessian_ && options_.wait && !hessian_->settled() && waits_++ < most_waits)
         hessian_->improve(steps_per_variable * set_size_);
       else
@@ -337,7 +337,7 @@ class Method {
 
   /// The conditions on variables and rows hold to eps_p and eps_d. If that is not enough for the
   /// certificate, they are asked to hold better.
-  void settle() {
+  void check_convergence() {
     if (ends_here()) return;
     if (no_margin_) {
       ended_ = Ended::unbounded;

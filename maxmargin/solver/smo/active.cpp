@@ -23,10 +23,10 @@ constexpr std::size_t least_pairs = 16;
 
 /// The values of one side, and how far each of them is beyond the other side's end.
 struct Side {
-  const std::vector<double>& level;
+  const std::vector<double>& negative_gradient;
   double end;
   double sign;  ///< +1: above the end, -1: below it
-  double violation(std::size_t v) const { return sign * (level[v] - end); }
+  double violation(std::size_t v) const { return sign * (negative_gradient[v] - end); }
 };
 
 /// The `count` variables of the largest violations above zero, in any order.
@@ -51,7 +51,7 @@ std::vector<Candidate> worst_of(const Side& side, std::span<const Index> id, std
     std::vector<std::vector<Index>> found(tasks);
     threads.split(size, variables_per_task, [&](std::size_t begin, std::size_t end) {
       const auto find = side.sign > 0 ? find_at_least : find_at_most;
-      find(side.level.data(), begin, end - begin, side.end + side.sign * from,
+      find(side.negative_gradient.data(), begin, end - begin, side.end + side.sign * from,
            found[begin / variables_per_task]);
     });
     for (const auto& part : found)
@@ -163,22 +163,22 @@ Active::Active(const Active& whole, std::span<const Index> set, std::span<const 
   }
 }
 
-double Active::Levels::violation() const {
+double Active::Gradient::violation() const {
   double largest = -infinity;
   for (const Range& range : row) largest = std::max(largest, range.violation());
   return largest;
 }
 
-Active::Levels Active::levels(const Threads& threads) {
+Active::Gradient Active::gradient(const Threads& threads) {
   const std::size_t tasks = (size() + variables_per_task - 1) / variables_per_task;
-  std::vector<Levels> part(tasks, Levels{std::vector<Range>(rows_)});
+  std::vector<Gradient> part(tasks, Gradient{std::vector<Range>(rows_)});
   growing_.resize(size());
   falling_.resize(size());
   const VariableArrays arrays{f.data(),    point.data(), linear.data(), curvature.data(),
                               beta.data(), lower.data(), upper.data()};
   threads.split(size(), variables_per_task, [&](std::size_t begin, std::size_t end) {
-    scan_levels(arrays, begin, end, growing_.data(), falling_.data());
-    Levels& mine = part[begin / variables_per_task];
+    scan_gradient(arrays, begin, end, growing_.data(), falling_.data());
+    Gradient& mine = part[begin / variables_per_task];
     if (rows_ == 1) {
       mine.row[0] = {largest(growing_.data() + begin, end - begin),
                      smallest(falling_.data() + begin, end - begin)};
@@ -190,8 +190,8 @@ Active::Levels Active::levels(const Threads& threads) {
       range.lowest = std::min(range.lowest, falling_[v]);
     }
   });
-  Levels all{std::vector<Range>(rows_)};
-  for (const Levels& each : part)
+  Gradient all{std::vector<Range>(rows_)};
+  for (const Gradient& each : part)
     for (std::size_t r = 0; r < rows_; ++r) {
       all.row[r].highest = std::max(all.row[r].highest, each.row[r].highest);
       all.row[r].lowest = std::min(all.row[r].lowest, each.row[r].lowest);
@@ -199,19 +199,19 @@ Active::Levels Active::levels(const Threads& threads) {
   return all;
 }
 
-std::vector<Index> Active::violators(std::size_t count, const Levels& levels,
+std::vector<Index> Active::violators(std::size_t count, const Gradient& gradient,
                                      std::span<const Index> taken, const Threads& threads) {
   for (const Index v : taken) {
     growing_[v] = -infinity;
     falling_[v] = infinity;
   }
-  Range range = levels.row[0];
+  Range range = gradient.row[0];
   if (rows_ > 1) {
-    // Every row has an origin of its own: levels relative to the ends of the row compare.
+    // Every row has an origin of its own: gradient relative to the ends of the row compare.
     range = {0, 0};
     for (std::size_t v = 0; v < size(); ++v) {
-      growing_[v] -= levels.row[row[v]].lowest;
-      falling_[v] -= levels.row[row[v]].highest;
+      growing_[v] -= gradient.row[row[v]].lowest;
+      falling_[v] -= gradient.row[row[v]].highest;
     }
   }
   Ends ends{worst_of({growing_, range.lowest, 1}, id, count, threads),
@@ -234,11 +234,11 @@ std::vector<Index> Active::violators(std::size_t count, const Levels& levels,
   return chosen;
 }
 
-std::vector<bool> Active::settled(const Levels& levels, double margin) const {
+std::vector<bool> Active::shrinkable(const Gradient& gradient, double margin) const {
   std::vector<bool> marked(size());
   for (std::size_t v = 0; v < size(); ++v) {
-    const double here = level(v);
-    const Range& range = levels.row[row[v]];
+    const double here = negative_gradient(v);
+    const Range& range = gradient.row[row[v]];
     marked[v] = (!can_grow(v) && here > range.highest + margin) ||
                 (!can_fall(v) && here < range.lowest - margin);
   }
@@ -284,15 +284,16 @@ double Active::Range::middle() const {
 double Active::spread() const {
   double least = infinity, most = -infinity;
   for (std::size_t v = 0; v < size(); ++v) {
-    least = std::min(least, level(v));
-    most = std::max(most, level(v));
+    least = std::min(least, negative_gradient(v));
+    most = std::max(most, negative_gradient(v));
   }
   return most - least;
 }
 
-std::vector<double> Active::slopes(const Levels& levels) const {
+std::vector<double> Active::slopes(const Gradient& gradient) const {
   std::vector<double> result(size());
-  for (std::size_t v = 0; v < size(); ++v) result[v] = levels.row[row[v]].middle() - level(v);
+  for (std::size_t v = 0; v < size(); ++v)
+    result[v] = gradient.row[row[v]].middle() - negative_gradient(v);
   return result;
 }
 

@@ -34,10 +34,12 @@ struct Active {
   bool can_fall(std::size_t v) const { return beta[v] > lower[v]; }
   bool is_free(std::size_t v) const { return can_grow(v) && can_fall(v); }
   /// Minus the derivative of the objective; where it is higher beta wants to grow more.
-  double level(std::size_t v) const { return -(f[point[v]] + linear[v] + curvature[v] * beta[v]); }
+  double negative_gradient(std::size_t v) const {
+    return -(f[point[v]] + linear[v] + curvature[v] * beta[v]);
+  }
 
-  /// Of one pair row: the highest level that can grow and the lowest that can fall; at the
-  /// optimum no higher than it.
+  /// Of one pair row: the highest negative gradient that can grow and the lowest that can fall; at
+  /// the optimum no higher than it.
   struct Range {
     double highest = -infinity, lowest = infinity;
     double violation() const { return highest - lowest; }
@@ -45,37 +47,37 @@ struct Active {
     double middle() const;
   };
   /// Of every pair row.
-  struct Levels {
+  struct Gradient {
     std::vector<Range> row;
     double violation() const;
   };
-  /// Also keeps the level of every variable for violators().
-  Levels levels(const Threads& threads);
+  /// Also keeps the negative gradient of every variable for violators().
+  Gradient gradient(const Threads& threads);
 
-  /// Between the highest level and the lowest.
+  /// Between the highest negative gradient and the lowest.
   double spread() const;
 
   /// The derivative of the objective and its pair row's price by each beta, the price being in the
-  /// middle of the row's levels.
-  std::vector<double> slopes(const Levels& levels) const;
+  /// middle of the row's gradient.
+  std::vector<double> slopes(const Gradient& gradient) const;
 
-  /// The most violating variables as of the last call of levels(): `count` / 2 that want to grow
+  /// The most violating variables as of the last call of gradient(): `count` / 2 that want to grow
   /// and as many that want to fall, without those in `taken`; fewer if there are fewer. Most
-  /// violating first. Once for each call of levels().
-  std::vector<Index> violators(std::size_t count, const Levels& levels,
+  /// violating first. Once for each call of gradient().
+  std::vector<Index> violators(std::size_t count, const Gradient& gradient,
                                std::span<const Index> taken, const Threads& threads);
 
-  /// The variables that stand at a bound and would not leave it even if the levels moved by
+  /// The variables that stand at a bound and would not leave it even if the gradient moved by
   /// `margin`: true for those.
-  std::vector<bool> settled(const Levels& levels, double margin) const;
+  std::vector<bool> shrinkable(const Gradient& gradient, double margin) const;
 
   /// Leaves the marked variables out; returns the points that remain, in the numbering before.
   std::vector<Index> leave_out(const std::vector<bool>& marked);
 
  private:
   std::size_t rows_ = 1;
-  std::vector<double> growing_;  ///< the level where beta can grow, else minus infinity
-  std::vector<double> falling_;  ///< the level where beta can fall, else plus infinity
+  std::vector<double> growing_;  ///< the negative gradient where beta can grow, else minus infinity
+  std::vector<double> falling_;  ///< the negative gradient where beta can fall, else plus infinity
 };
 
 }  // namespace maxmargin

@@ -16,7 +16,7 @@ constexpr double part_size = 0.25;
 // if there is to be any.
 constexpr double usable_share = 0.5;
 constexpr double hopeless_share = 0.75;
-// Levels so close to zero, relative to their spread, leave a variable between its bounds.
+// Gradients so close to zero, relative to their spread, leave a variable between its bounds.
 constexpr double undecided = 0.003;
 
 /// The variables of some points of a problem, with bounds that make up for the others.

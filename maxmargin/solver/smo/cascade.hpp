@@ -12,12 +12,12 @@ namespace maxmargin {
 struct Start {
   std::vector<double> a;
   std::vector<double> lambda;  ///< of the equality rows, roughly
-  double spread = 0;           ///< of the levels under the decision function of the part
+  double spread = 0;           ///< of the gradient under the decision function of the part
   std::size_t iterations = 0;  ///< spent on it
   bool hopeless = false;       ///< the parts of the problem do not look like the whole
 };
 
-/// Solves a problem from a start, to a few hundredths of the spread of its levels.
+/// Solves a problem from a start, to a few hundredths of the spread of its gradient.
 using RoughSolver = std::function<Solution(const DualQp&, const Start&)>;
 
 /// A start from the solution of a quarter of the points with four times their bounds, which is

@@ -35,12 +35,12 @@ bool Shrinker::pays() const {
           (s.cache.capacity() < s.active.f.size() && s.cache.lacks_room_for(s.set_size.largest)));
 }
 
-bool Shrinker::shrink(const Active::Levels& levels) {
+bool Shrinker::shrink(const Active::Gradient& gradient) {
   if (!allowed_ || !pays() || ++since_last_ < iterations_between_looks) return false;
   since_last_ = 0;
   SmoState& s = state_;
-  const std::vector<bool> settled = s.active.settled(levels, levels.violation());
-  const auto leaving = std::count(settled.begin(), settled.end(), true);
+  const std::vector<bool> shrinkable = s.active.shrinkable(gradient, gradient.violation());
+  const auto leaving = std::count(shrinkable.begin(), shrinkable.end(), true);
   if (static_cast<double>(leaving) < (1 - most_remaining) * static_cast<double>(s.active.size()))
     return false;
   s.collect();
@@ -48,7 +48,7 @@ bool Shrinker::shrink(const Active::Levels& levels) {
     full_f_ = s.active.f;
     full_coefficients_ = s.point_coefficients();
   }
-  const std::vector<Index> points = s.active.leave_out(settled);
+  const std::vector<Index> points = s.active.leave_out(shrinkable);
   s.cache.restrict_to(s.active.K, points, s.run.threads);
   return true;
 }

@@ -12,7 +12,7 @@ class Shrinker {
 
   /// Leaves out what can be, every so many calls and where that pays; true if the active problem is
   /// now another one.
-  bool shrink(const Active::Levels& levels);
+  bool shrink(const Active::Gradient& gradient);
   /// Back to the whole problem: f where it was left out follows from what has changed since.
   void restore();
   /// A part of the problem has stalled, and the same part would stall again.

@@ -9,7 +9,7 @@
 #include "maxmargin/problem/feasible.hpp"
 #include "maxmargin/problem/margin.hpp"
 #include "maxmargin/problem/matrix/capabilities.hpp"
-#include "maxmargin/problem/matrix/near_rows.hpp"
+#include "maxmargin/problem/matrix/truncated_rows.hpp"
 #include "maxmargin/solver/limits.hpp"
 #include "maxmargin/solver/smo/set/newton.hpp"
 #include "maxmargin/solver/smo/shrinker.hpp"
@@ -29,14 +29,14 @@ constexpr double tail_share = 0.25, tail_factor = 0.3;
 constexpr double coupling_share = 0.5;
 // Problems of fewer points are solved about as fast without the solution of a part of them.
 constexpr std::size_t least_cascade = 4000;
-// To what share of the spread of its levels a part is solved.
+// To what share of the spread of its gradient a part is solved.
 constexpr double rough_share = 0.015;
 
 /// The outer loop: improve by the first strategy that takes the problem, shrink, look whether it is
 /// solved.
 class Outer {
  public:
-  /// `rough`: a violation of this share of the spread of the levels is small enough.
+  /// `rough`: a violation of this share of the spread of the gradient is small enough.
   Outer(const DualQp& qp, const Smo& options, const Run& run, const Start& start, double rough = 0)
       : state_(qp, options, run, start),
         shrinker_(state_),
@@ -61,7 +61,7 @@ class Outer {
     solution.ended = *ended_;
     solution.iterations = state_.steps;
     solution.a = state_.variables();
-    solution.lambda = state_.multipliers(state_.active.levels(state_.run.threads));
+    solution.lambda = state_.multipliers(state_.active.gradient(state_.run.threads));
     solution.best_primal = best_primal_;
     solution.best_dual = best_dual_;
     solution.f = std::move(state_.active.f);
@@ -70,14 +70,14 @@ class Outer {
 
  private:
   void iterate() {
-    const Active::Levels levels = state_.active.levels(state_.run.threads);
-    const double violation = levels.violation();
+    const Active::Gradient gradient = state_.active.gradient(state_.run.threads);
+    const double violation = gradient.violation();
     if (first_violation_ == 0) first_violation_ = std::max(violation, state_.goal);
     if (violation <= std::max(state_.goal, coupling_share * state_.coupling.pending()))
-      return check_convergence(levels);
-    if (!within_limits(levels)) return;
-    if (shrinker_.shrink(levels)) resized();
-    const double decrease = first_that_takes().improve(state_, levels);
+      return check_convergence(gradient);
+    if (!within_limits(gradient)) return;
+    if (shrinker_.shrink(gradient)) resized();
+    const double decrease = first_that_takes().improve(state_, gradient);
     if (watch_.stalls(state_, decrease, violation)) {
       if (state_.is_shrunk())
         restore();
@@ -99,17 +99,17 @@ class Outer {
   }
 
   /// The active problem is solved to the goal: is the whole one, and is the gap small enough?
-  void check_convergence(const Active::Levels& levels) {
+  void check_convergence(const Active::Gradient& gradient) {
     if (state_.is_shrunk()) return restore();
     const Stop& stop = state_.options.stop;
     const bool coupled = !state_.coupling.empty();
-    if (coupled && !state_.keeps_all_rows()) return couple(levels);
+    if (coupled && !state_.keeps_all_rows()) return couple(gradient);
     // No relative gap is larger than 2 where the primal is finite.
     if (stop.relative_gap >= 2 && !coupled && !hard_) {
       ended_ = Ended::converged;
       return;
     }
-    const Evaluation evaluation = evaluate_now(state_.multipliers(levels));
+    const Evaluation evaluation = evaluate_now(state_.multipliers(gradient));
     const bool gap_counts = state_.qp.K->definite() != Definite::no;
     const double gap = relative_gap(evaluation.dual + evaluation.gap, evaluation.dual);
     // Multipliers that make the gap smallest are not those that make the violation smallest.
@@ -164,27 +164,27 @@ class Outer {
     return true;
   }
 
-  bool within_limits(const Active::Levels& levels) {
+  bool within_limits(const Active::Gradient& gradient) {
     if (state_.steps >= state_.options.stop.iterations) ended_ = Ended::iteration_limit;
-    if (!limits_.allow_by([&] { return progress(levels); })) ended_ = limits_.stopped();
+    if (!limits_.allow_by([&] { return progress(gradient); })) ended_ = limits_.stopped();
     return !ended_;
   }
 
-  Progress progress(const Active::Levels& levels) {
+  Progress progress(const Active::Gradient& gradient) {
     Progress progress;
     progress.iteration = state_.steps;
-    progress.kkt = levels.violation();
+    progress.kkt = gradient.violation();
     progress.active = state_.active.size();
     progress.size = state_.qp.size();
     if (!state_.is_shrunk()) {
-      const Evaluation evaluation = evaluate_now(state_.multipliers(levels));
+      const Evaluation evaluation = evaluate_now(state_.multipliers(gradient));
       last_gap_ = relative_gap(best_primal_, evaluation.dual);
     }
     progress.primal = best_primal_;
     progress.dual = best_dual_;
     progress.relative_gap = last_gap_;
     // Violations fall about geometrically.
-    progress.done = std::clamp(std::log(first_violation_ / levels.violation()) /
+    progress.done = std::clamp(std::log(first_violation_ / gradient.violation()) /
                                    std::max(1e-9, std::log(first_violation_ / state_.goal)),
                                0.0, 1.0);
     return progress;
@@ -200,16 +200,16 @@ class Outer {
 
   /// The problem is solved well enough for the present multipliers of the coupled rows. Where the
   /// rows almost hold, the nearest point does where they hold; else the multipliers move on.
-  void couple(const Active::Levels& levels) {
-    if (!within_limits(levels)) return;
+  void couple(const Active::Gradient& gradient) {
+    if (!within_limits(gradient)) return;
     if (state_.coupling.is_stuck()) {
       ended_ = Ended::stalled;
       return;
     }
     // Variables that do not belong between their bounds would take many steps to come back.
-    if (levels.violation() <= state_.goal &&
+    if (gradient.violation() <= state_.goal &&
         state_.coupling.largest_residual() * state_.largest_diagonal() <= state_.goal &&
-        continue_from(gently_feasible(state_.qp, state_.variables(), state_.active.slopes(levels),
+        continue_from(gently_feasible(state_.qp, state_.variables(), state_.active.slopes(gradient),
                                       state_.goal / 10, state_.goal)))
       return;
     if (newton(0)) return;
@@ -285,7 +285,7 @@ std::optional<std::string> refuses(const DualQp& qp, const Smo&) { return sort_r
 
 Solution run(const DualQp& whole, const Smo& options, const Run& run) {
   DualQp qp = whole;
-  qp.K = keep_near_rows(qp.K, options.cache_bytes);
+  qp.K = cache_truncated_rows(qp.K, options.cache_bytes);
   // Where rows are mostly zero a part has other neighbours than the whole, and says nothing.
   if (!run.start.empty() || qp.K->size() < least_cascade || stores_truncated_rows(*qp.K))
     return solved(qp, options, run, {run.start, {}});

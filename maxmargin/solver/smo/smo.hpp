@@ -9,7 +9,7 @@
 
 namespace maxmargin {
 
-/// Sequential minimal optimisation with second-order pair selection (S1), two levels deep: an outer
+/// Sequential minimal optimisation with second-order pair selection (S1), two loops deep: an outer
 /// loop picks the most violating variables as a working set and has their kernel rows computed or
 /// found in the cache; inside the set, pairs are chosen by second order and moved, all in cache
 /// memory; then the products K beta are updated by the rows that changed.

@@ -105,7 +105,7 @@ TEST(Smo, StartsFromWhatItIsGiven) {
   EXPECT_EQ(second.iterations, 0u);
 }
 
-// Levels of 1e11 are known to 1e-5 at best: what a pair promises there is rounding.
+// Gradients of 1e11 are known to 1e-5 at best: what a pair promises there is rounding.
 TEST(Smo, AToleranceBelowTheRoundingEndsAsAStall) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     Rng rng(seed);

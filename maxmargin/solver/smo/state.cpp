@@ -37,9 +37,9 @@ std::vector<double> SmoState::point_coefficients() const {
 
 double SmoState::largest_diagonal() const { return std::ranges::max(qp.K->diagonal()); }
 
-std::vector<double> SmoState::multipliers(const Active::Levels& levels) const {
+std::vector<double> SmoState::multipliers(const Active::Gradient& gradient) const {
   std::vector<double> pair;
-  for (const Active::Range& range : levels.row) pair.push_back(range.middle());
+  for (const Active::Range& range : gradient.row) pair.push_back(range.middle());
   return coupling.multipliers(kinds, pair);
 }
 

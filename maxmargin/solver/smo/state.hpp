@@ -37,8 +37,8 @@ struct SmoState {
   std::vector<double> point_coefficients() const;
   double largest_diagonal() const;
 
-  /// The multipliers of all equality rows: that of a pair row is in the middle of its levels.
-  std::vector<double> multipliers(const Active::Levels& levels) const;
+  /// The multipliers of all equality rows: that of a pair row is in the middle of its gradient.
+  std::vector<double> multipliers(const Active::Gradient& gradient) const;
   /// Carries the multipliers of the coupled rows into the linear terms of the active variables.
   void apply_multipliers();
   /// Whether all equality rows hold.

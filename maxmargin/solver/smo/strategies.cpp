@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "maxmargin/problem/cost_model.hpp"
-#include "maxmargin/solver/smo/pairs/kept_pairs.hpp"
-#include "maxmargin/solver/smo/pairs/near_pairs.hpp"
+#include "maxmargin/solver/smo/pairs/cached_pairs.hpp"
+#include "maxmargin/solver/smo/pairs/truncated_pairs.hpp"
 
 namespace maxmargin {
 namespace {
@@ -51,16 +51,16 @@ RowCache::Wishes wishes(const SmoState& state, const std::vector<Index>& set,
 }
 
 /// Pairs among all variables where rows are stored without their negligible values.
-class SparsePairs final : public Strategy {
+class PairsOfTruncatedRows final : public Strategy {
  public:
   bool takes(const SmoState& state) override {
     return steps_ < most_pair_steps * state.qp.size() &&
-           NearPairs::can_take(state.active, state.coupling);
+           TruncatedPairs::can_take(state.active, state.coupling);
   }
-  double improve(SmoState& state, const Active::Levels&) override {
-    NearPairs pairs(state.active);
-    const NearPairs::Result result =
-        pairs.improve(state.goal, NearPairs::at_once, state.run.threads);
+  double improve(SmoState& state, const Active::Gradient&) override {
+    TruncatedPairs pairs(state.active);
+    const TruncatedPairs::Result result =
+        pairs.improve(state.goal, TruncatedPairs::at_once, state.run.threads);
     state.steps += result.steps;
     steps_ += result.lacks_room ? most_pair_steps * state.qp.size() : result.steps;
     state.work += costs.sparse_pair_step * static_cast<double>(result.steps) +
@@ -75,9 +75,9 @@ class SparsePairs final : public Strategy {
 
 /// Pairs among all variables where rows are expensive and cached, and sets of few variables take
 /// them again and again.
-class CachedPairs final : public Strategy {
+class PairsOfCachedRows final : public Strategy {
  public:
-  explicit CachedPairs(WorkingSets& sets) : sets_(sets) {}
+  explicit PairsOfCachedRows(WorkingSets& sets) : sets_(sets) {}
 
   bool takes(const SmoState& state) override {
     if (takes_) return *takes_;
@@ -85,13 +85,13 @@ class CachedPairs final : public Strategy {
         sets_.rows_taken() <= often * state.cache.size() ||
         state.active.K->value_cost() < costs.touch_value)
       return false;
-    takes_ = KeptPairs::can_take(state.active, state.coupling, state.cache);
+    takes_ = CachedPairs::can_take(state.active, state.coupling, state.cache);
     return *takes_;
   }
-  double improve(SmoState& state, const Active::Levels&) override {
-    KeptPairs pairs(state.active, state.cache);
-    const KeptPairs::Result result =
-        pairs.improve(state.goal, KeptPairs::at_once, state.run.threads);
+  double improve(SmoState& state, const Active::Gradient&) override {
+    CachedPairs pairs(state.active, state.cache);
+    const CachedPairs::Result result =
+        pairs.improve(state.goal, CachedPairs::at_once, state.run.threads);
     state.steps += result.steps;
     state.work += result.work;
     sets_.moved();
@@ -108,10 +108,10 @@ class CachedPairs final : public Strategy {
 }  // namespace
 
 /// In the order of the equality rows and then of the points.
-std::vector<Index> WorkingSets::choose(SmoState& state, const Active::Levels& levels) {
+std::vector<Index> WorkingSets::choose(SmoState& state, const Active::Gradient& gradient) {
   const Active& active = state.active;
   std::vector<Index> set =
-      chooser_.choose(state.active, levels, state.set_size.now, state.run.threads);
+      chooser_.choose(state.active, gradient, state.set_size.now, state.run.threads);
   std::vector<std::pair<std::uint64_t, Index>> order(set.size());
   for (std::size_t k = 0; k < set.size(); ++k)
     order[k] = {std::uint64_t{active.row[set[k]]} << 32 | active.point[set[k]], set[k]};
@@ -120,16 +120,16 @@ std::vector<Index> WorkingSets::choose(SmoState& state, const Active::Levels& le
   return set;
 }
 
-double WorkingSets::improve(SmoState& state, const Active::Levels& levels) {
+double WorkingSets::improve(SmoState& state, const Active::Gradient& gradient) {
   Active& active = state.active;
-  const std::vector<Index> set = choose(state, levels);
+  const std::vector<Index> set = choose(state, gradient);
   const SetKernel& kernel =
       values_.fill(active, state.coupling, set, state.cache, state.run.threads);
   Active part(active, set, values_.numbers());
   // The multipliers of coupled rows need better answers.
   const bool cheap = active.K->value_cost() < costs.touch_value && state.coupling.empty();
   const double share = cheap ? cheap_inner_share : inner_share;
-  const double target = std::max(share * levels.violation(), state.goal / 2);
+  const double target = std::max(share * gradient.violation(), state.goal / 2);
   const std::size_t steps = solver_.solve(part, kernel, target, state.run.threads);
   state.steps += steps;
 
@@ -140,7 +140,7 @@ double WorkingSets::improve(SmoState& state, const Active::Levels& levels) {
   for (std::size_t k = 0; k < set.size(); ++k) {
     const double moved = part.beta[k] - active.beta[set[k]];
     if (moved == 0) continue;
-    decrease += moved * (active.level(set[k]) + part.level(k)) / 2;
+    decrease += moved * (active.negative_gradient(set[k]) + part.negative_gradient(k)) / 2;
     active.beta[set[k]] = part.beta[k];
     change_[active.point[set[k]]] += moved;
     state.coupling.move(active.id[set[k]], moved);
@@ -165,8 +165,8 @@ double WorkingSets::improve(SmoState& state, const Active::Levels& levels) {
 std::vector<std::unique_ptr<Strategy>> smo_strategies() {
   auto sets = std::make_unique<WorkingSets>();
   std::vector<std::unique_ptr<Strategy>> list;
-  list.push_back(std::make_unique<SparsePairs>());
-  list.push_back(std::make_unique<CachedPairs>(*sets));
+  list.push_back(std::make_unique<PairsOfTruncatedRows>());
+  list.push_back(std::make_unique<PairsOfCachedRows>(*sets));
   list.push_back(std::move(sets));
   return list;
 }

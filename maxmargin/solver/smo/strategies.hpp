@@ -15,7 +15,7 @@ class Strategy {
   virtual ~Strategy() = default;
   virtual bool takes(const SmoState& state) = 0;
   /// Moves variables, carries f along; returns the decrease of the objective.
-  virtual double improve(SmoState& state, const Active::Levels& levels) = 0;
+  virtual double improve(SmoState& state, const Active::Gradient& gradient) = 0;
   /// Variables were moved by somebody else; and the active problem is another one.
   virtual void moved() {}
   virtual void resized() {}
@@ -26,7 +26,7 @@ class Strategy {
 class WorkingSets final : public Strategy {
  public:
   bool takes(const SmoState&) override { return true; }
-  double improve(SmoState& state, const Active::Levels& levels) override;
+  double improve(SmoState& state, const Active::Gradient& gradient) override;
   void moved() override { chooser_.forget(); }
   void resized() override { chooser_.forget(); }
 
@@ -34,7 +34,7 @@ class WorkingSets final : public Strategy {
   std::size_t rows_taken() const { return rows_taken_; }
 
  private:
-  std::vector<Index> choose(SmoState& state, const Active::Levels& levels);
+  std::vector<Index> choose(SmoState& state, const Active::Gradient& gradient);
 
   SetChooser chooser_;
   SetSolver solver_;

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "maxmargin/problem/feasible.hpp"
-#include "maxmargin/problem/matrix/kept_rows.hpp"
+#include "maxmargin/problem/matrix/cached_rows.hpp"
 #include "maxmargin/solver/solve_from.hpp"
 
 namespace maxmargin {
@@ -70,7 +70,7 @@ Formulated keeping_rows(const Prepared& prepared, std::size_t number, Retrainabl
   Formulated all = number == 0
                        ? std::move(can.first)
                        : formulated(prepared, prepared.problems.list[number], kernel, threads);
-  all.qp.K = keep_rows(std::move(all.qp.K), bytes);
+  all.qp.K = cache_rows(std::move(all.qp.K), bytes);
   return all;
 }
 

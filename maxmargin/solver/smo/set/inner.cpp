@@ -47,15 +47,15 @@ HWY_INLINE Best best_of(const V (&values)[chains], const V (&indices)[chains]) {
   return {hn::GetLane(largest), static_cast<std::size_t>(static_cast<std::int64_t>(at))};
 }
 
-/// Of one group: the variable that can grow with the highest level, and the lowest level of a
-/// variable that can fall.
+/// Of one group: the variable that can grow with the highest negative gradient, and the lowest
+/// negative gradient of a variable that can fall.
 struct Scan {
   Best highest{-infinity, 0};
   double lowest = infinity;
   double violation() const { return highest.value - lowest; }
 };
 
-/// The levels after a step, and what is to be known of them.
+/// The gradient after a step, and what is to be known of them.
 HWY_INLINE Scan scan(InnerProblem& p, std::size_t begin, std::size_t end,
                      const float* HWY_RESTRICT row_i, const float* HWY_RESTRICT row_j,
                      double step) {
@@ -64,7 +64,7 @@ HWY_INLINE Scan scan(InnerProblem& p, std::size_t begin, std::size_t end,
   const std::size_t lanes = hn::Lanes(d);
   const V move = hn::Set(d, step), stride = hn::Set(d, static_cast<double>(chains * lanes));
   const std::size_t shift = p.alike ? begin : 0;
-  double* HWY_RESTRICT levels = p.level.data();
+  double* HWY_RESTRICT gradient = p.negative_gradient.data();
   const double* HWY_RESTRICT growth = p.growth.data();
   const double* HWY_RESTRICT fall = p.fall.data();
   V best[chains], best_at[chains], low[chains], at[chains];
@@ -80,13 +80,13 @@ HWY_INLINE Scan scan(InnerProblem& p, std::size_t begin, std::size_t end,
       const std::size_t here = k + c * lanes, at_row = here - shift;
       const V difference =
           hn::PromoteTo(d, hn::Sub(hn::Load(df, row_i + at_row), hn::Load(df, row_j + at_row)));
-      const V level = hn::NegMulAdd(move, difference, hn::Load(d, levels + here));
-      hn::Store(level, d, levels + here);
-      const V up = hn::Add(level, hn::Load(d, growth + here));
+      const V negative_gradient = hn::NegMulAdd(move, difference, hn::Load(d, gradient + here));
+      hn::Store(negative_gradient, d, gradient + here);
+      const V up = hn::Add(negative_gradient, hn::Load(d, growth + here));
       const auto better = hn::Gt(up, best[c]);
       best[c] = hn::IfThenElse(better, up, best[c]);
       best_at[c] = hn::IfThenElse(better, at[c], best_at[c]);
-      low[c] = hn::Min(low[c], hn::Add(level, hn::Load(d, fall + here)));
+      low[c] = hn::Min(low[c], hn::Add(negative_gradient, hn::Load(d, fall + here)));
       at[c] = hn::Add(at[c], stride);
     }
   }
@@ -104,10 +104,11 @@ HWY_INLINE std::size_t partner(const InnerProblem& p, std::size_t i, std::size_t
   const std::size_t lanes = hn::Lanes(d);
   const std::size_t shift = p.alike ? begin : 0;
   const float* HWY_RESTRICT row = p.row[i];
-  const double* HWY_RESTRICT levels = p.level.data();
+  const double* HWY_RESTRICT gradient = p.negative_gradient.data();
   const double* HWY_RESTRICT fall = p.fall.data();
   const double* HWY_RESTRICT diagonal = p.diagonal.data();
-  const V level_i = hn::Set(d, p.level[i] + p.growth[i]), diagonal_i = hn::Set(d, p.diagonal[i]);
+  const V negative_gradient_i = hn::Set(d, p.negative_gradient[i] + p.growth[i]),
+          diagonal_i = hn::Set(d, p.diagonal[i]);
   const V least = hn::Set(d, least_pair_curvature), two = hn::Set(d, 2.0), zero = hn::Zero(d);
   const V stride = hn::Set(d, static_cast<double>(chains * lanes));
   V best_top[chains], best_bottom[chains], best_at[chains], at[chains];
@@ -122,8 +123,8 @@ HWY_INLINE std::size_t partner(const InnerProblem& p, std::size_t i, std::size_t
     for (std::size_t c = 0; c < chains; ++c) {
       const std::size_t here = k + c * lanes;
       // What cannot fall stands at plus infinity: its difference is negative.
-      const V down = hn::Add(hn::Load(d, levels + here), hn::Load(d, fall + here));
-      const V b = hn::Max(hn::Sub(level_i, down), zero);
+      const V down = hn::Add(hn::Load(d, gradient + here), hn::Load(d, fall + here));
+      const V b = hn::Max(hn::Sub(negative_gradient_i, down), zero);
       const V kernel = hn::PromoteTo(d, hn::Load(df, row + here - shift));
       const V sum = hn::Add(diagonal_i, hn::Load(d, diagonal + here));
       const V bottom = hn::Max(hn::NegMulAdd(two, kernel, sum), least);
@@ -152,7 +153,7 @@ std::size_t scan_all(InnerProblem& p, const float* row_i, const float* row_j, do
   return worst;
 }
 
-/// The variable of a place that counts when it grows, or falls.
+/// The variable of a position that counts when it grows, or falls.
 InnerProblem::Variable& growing(InnerProblem& p, std::size_t k) {
   auto& [first, second] = p.variable[k];
   return first.beta < first.upper && first.own == p.growth[k] ? first : second;
@@ -164,7 +165,7 @@ InnerProblem::Variable& falling(InnerProblem& p, std::size_t k) {
 
 InnerResult iterate(InnerProblem& p, double target, std::size_t most_steps) {
   InnerResult result;
-  for (std::size_t k = 0; k < p.places(); ++k) note_bounds(p, k);
+  for (std::size_t k = 0; k < p.positions(); ++k) note_bounds(p, k);
   std::vector<Scan> groups(p.begin.size() - 1);
   const float* any = *std::ranges::find_if(p.row, [](const float* row) { return row != nullptr; });
   std::size_t group = scan_all(p, any, any, 0, groups);
@@ -178,13 +179,13 @@ InnerResult iterate(InnerProblem& p, double target, std::size_t most_steps) {
     const double bottom =
         std::max(p.diagonal[i] + p.diagonal[j] - 2 * kernel, least_pair_curvature);
     InnerProblem::Variable &grown = growing(p, i), &fallen = falling(p, j);
-    const double by = p.level[i] + p.growth[i] - p.level[j] - p.fall[j];
+    const double by = p.negative_gradient[i] + p.growth[i] - p.negative_gradient[j] - p.fall[j];
     const PairStep step = move_pair(grown, fallen, by, bottom);
     if (step.length == 0) return result;
     note_bounds(p, i);
     note_bounds(p, j);
-    p.level[i] -= step.length * p.curvature[i];
-    p.level[j] += step.length * p.curvature[j];
+    p.negative_gradient[i] -= step.length * p.curvature[i];
+    p.negative_gradient[j] += step.length * p.curvature[j];
     result.decrease += step.decrease;
     group = scan_all(p, p.row[i], p.row[j], step.length, groups);
     ++result.steps;
@@ -204,10 +205,10 @@ void InnerProblem::reset(std::span<const std::size_t> group_sizes) {
   begin.assign(1, 0);
   for (const std::size_t size : group_sizes)
     begin.push_back(begin.back() + (size + padding - 1) / padding * padding);
-  row.assign(places(), nullptr);
-  variable.assign(places(), {});
-  for (auto* values : {&level, &curvature, &diagonal, &growth, &fall})
-    values->assign(places(), 0.0);
+  row.assign(positions(), nullptr);
+  variable.assign(positions(), {});
+  for (auto* values : {&negative_gradient, &curvature, &diagonal, &growth, &fall})
+    values->assign(positions(), 0.0);
 }
 
 void note_bounds(InnerProblem& p, std::size_t k) {

@@ -18,7 +18,7 @@ struct Made {
   /// Groups of these sizes; K holds Gaussians of random points.
   Made(Rng& rng, std::span<const std::size_t> sizes) {
     p.reset(sizes);
-    const std::size_t stride = p.places();
+    const std::size_t stride = p.positions();
     std::vector<double> x(stride * 3);
     for (double& value : x) value = rng.normal();
     K.assign(stride * stride, 0.0f);
@@ -27,24 +27,24 @@ struct Made {
   }
 
   void fill(std::size_t i, const std::vector<double>& x) {
-    for (std::size_t j = 0; j < p.places(); ++j) {
+    for (std::size_t j = 0; j < p.positions(); ++j) {
       double distance = 0;
       for (std::size_t k = 0; k < 3; ++k)
         distance += (x[i * 3 + k] - x[j * 3 + k]) * (x[i * 3 + k] - x[j * 3 + k]);
-      K[i * p.places() + j] = static_cast<float>(std::exp(-distance));
+      K[i * p.positions() + j] = static_cast<float>(std::exp(-distance));
     }
     p.curvature[i] = i % 3 == 0 ? 0.5 : 0;
     p.diagonal[i] = 1 + p.curvature[i];
-    p.row[i] = K.data() + i * p.places();
+    p.row[i] = K.data() + i * p.positions();
     p.variable[i][0] = {0, i % 2 == 0 ? 0.0 : -1.0, i % 2 == 0 ? 1.0 : 0.0};
-    p.level[i] = i % 2 == 0 ? 1 : -1;  // beta = 0
+    p.negative_gradient[i] = i % 2 == 0 ? 1 : -1;  // beta = 0
   }
 };
 
 void expect_solved(std::span<const std::size_t> sizes, Rng& rng) {
   Made made(rng, sizes);
   InnerProblem& p = made.p;
-  const AlignedVector<double> start = p.level;
+  const AlignedVector<double> start = p.negative_gradient;
   const InnerResult result = solve_inner(p, 1e-9, 1000000);
   EXPECT_LE(result.violation, 1e-9);
   double worst = -1e300;
@@ -55,13 +55,14 @@ void expect_solved(std::span<const std::size_t> sizes, Rng& rng) {
       sum += own.beta;
       EXPECT_GE(own.beta, own.lower);
       EXPECT_LE(own.beta, own.upper);
-      // The levels that were carried along are those of the final point.
-      double level = start[i] - p.curvature[i] * own.beta;
-      for (std::size_t j = 0; j < p.places(); ++j)
-        level -= static_cast<double>(made.K[i * p.places() + j]) * p.variable[j][0].beta;
-      EXPECT_NEAR(level, p.level[i], 1e-6);
-      if (own.beta < own.upper) highest = std::max(highest, p.level[i]);
-      if (own.beta > own.lower) lowest = std::min(lowest, p.level[i]);
+      // The gradient that were carried along are those of the final point.
+      double negative_gradient = start[i] - p.curvature[i] * own.beta;
+      for (std::size_t j = 0; j < p.positions(); ++j)
+        negative_gradient -=
+            static_cast<double>(made.K[i * p.positions() + j]) * p.variable[j][0].beta;
+      EXPECT_NEAR(negative_gradient, p.negative_gradient[i], 1e-6);
+      if (own.beta < own.upper) highest = std::max(highest, p.negative_gradient[i]);
+      if (own.beta > own.lower) lowest = std::min(lowest, p.negative_gradient[i]);
     }
     EXPECT_NEAR(sum, 0, 1e-12);
     worst = std::max(worst, highest - lowest);
@@ -86,24 +87,24 @@ TEST(InnerSolver, KeepsToItsStepLimit) {
   EXPECT_EQ(solve_inner(made.p, 0, 7).steps, 7u);
 }
 
-// The sides of a tube: two variables at one place, or at two places whose rows are the same.
+// The sides of a tube: two variables at one position, or at two positions whose rows are the same.
 TEST(InnerSolver, TwoVariablesOfAPlaceEndWhereThoseOfTwoPlacesDo) {
   Rng rng(5);
   constexpr std::size_t points = 45;
   Made together(rng, std::array{points});
-  const std::size_t stride = together.p.places();
+  const std::size_t stride = together.p.positions();
   InnerProblem apart;
   apart.reset(std::array{2 * points});
-  AlignedVector<float> K(apart.places() * apart.places(), 0.0f);
+  AlignedVector<float> K(apart.positions() * apart.positions(), 0.0f);
   for (std::size_t i = 0; i < points; ++i) {
     const double y = rng.normal();
     together.p.curvature[i] = 0;
     together.p.diagonal[i] = 1;
-    together.p.level[i] = 0;
+    together.p.negative_gradient[i] = 0;
     together.p.variable[i] = {{{0, 0, 2, y - 0.1}, {0, -2, 0, y + 0.1}}};
     for (const std::size_t side : {0, 1}) {
       const std::size_t at = 2 * i + side;
-      float* row = K.data() + at * apart.places();
+      float* row = K.data() + at * apart.positions();
       for (std::size_t j = 0; j < 2 * points; ++j) row[j] = together.K[i * stride + j / 2];
       apart.row[at] = row;
       apart.diagonal[at] = 1;
@@ -116,7 +117,7 @@ TEST(InnerSolver, TwoVariablesOfAPlaceEndWhereThoseOfTwoPlacesDo) {
   EXPECT_GT(one.decrease, 1);
   EXPECT_NEAR(one.decrease, two.decrease, 1e-9);
   for (std::size_t i = 0; i < points; ++i)
-    EXPECT_NEAR(together.p.level[i], apart.level[2 * i], 1e-6);
+    EXPECT_NEAR(together.p.negative_gradient[i], apart.negative_gradient[2 * i], 1e-6);
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ bool solve_definite(std::vector<double>& M, std::vector<double>& b) {
   return true;
 }
 
-/// The free variables and their kernel values, by their places in the list.
+/// The free variables and their kernel values, by their positions in the list.
 class FreeProblem {
  public:
   /// `K`: their kernel values, row by row.
@@ -60,7 +60,7 @@ class FreeProblem {
       lack_[active.rows() + r] = -coupling.residual()[r];
     for (std::size_t k = 0; k < free_.size(); ++k) {
       beta_.push_back(active.beta[free_[k]]);
-      level_.push_back(active.level(free_[k]));
+      negative_gradient_.push_back(active.negative_gradient(free_[k]));
       remaining_.push_back(k);
     }
     at_upper_.assign(free_.size(), false);
@@ -84,7 +84,7 @@ class FreeProblem {
     move(length);
     whole_ = blocking == remaining_.size();
     if (whole_ || length == 0) return false;
-    settle();
+    fix_at_bounds();
     return true;
   }
 
@@ -124,7 +124,7 @@ class FreeProblem {
     // The unconstrained solution, and one for each equality row.
     AlignedVector<double> sides(size * (rows_ + 1), 0.0);
     for (std::size_t k = 0; k < size; ++k) {
-      sides[k] = level_[remaining_[k]];
+      sides[k] = negative_gradient_[remaining_[k]];
       for (std::size_t r = 0; r < rows_; ++r) sides[size * (1 + r) + k] = entry(r, k);
     }
     factor_.solve(sides.data(), rows_ + 1, threads_);
@@ -137,7 +137,7 @@ class FreeProblem {
   }
 
   /// The direction with the equality rows and the fixed variables kept: `sides` has the solutions
-  /// for the levels, for each row and for each fixed variable. False if it is not sound.
+  /// for the gradient, for each row and for each fixed variable. False if it is not sound.
   bool direct(const AlignedVector<double>& sides) {
     const std::size_t size = remaining_.size(), many = rows_ + fixed_.size();
     const auto solution = [&](std::size_t c) { return sides.data() + size * (1 + c); };
@@ -159,7 +159,7 @@ class FreeProblem {
     for (std::size_t c = 0; c < many; ++c)
       for (std::size_t k = 0; k < size; ++k) direction_[k] -= right[c] * solution(c)[k];
     numbers_.assign(right.begin(), right.begin() + static_cast<std::ptrdiff_t>(rows_));
-    pull_.assign(right.begin() + static_cast<std::ptrdiff_t>(rows_), right.end());
+    bound_multiplier_.assign(right.begin() + static_cast<std::ptrdiff_t>(rows_), right.end());
     return is_sound();
   }
 
@@ -178,8 +178,8 @@ class FreeProblem {
     AlignedVector<double> fresh(sides.begin(),
                                 sides.begin() + static_cast<std::ptrdiff_t>(size * (1 + rows_)));
     for (std::size_t c = 0; c < fixed_.size(); ++c) {
-      const bool is_pulled_back = pull_[c] * way_to_bound(fixed_[c]) < 0;
-      if (is_pulled_back) continue;
+      const bool leaves_its_bound = bound_multiplier_[c] * way_to_bound(fixed_[c]) < 0;
+      if (leaves_its_bound) continue;
       const double* from = sides.data() + size * (1 + rows_ + c);
       fresh.insert(fresh.end(), from, from + size);
       kept.push_back(fixed_[c]);
@@ -217,7 +217,7 @@ class FreeProblem {
       double product = active_.curvature[free_[remaining_[k]]] * direction_[k];
       for (std::size_t other = 0; other < remaining_.size(); ++other)
         product += kernel(remaining_[k], remaining_[other]) * direction_[other];
-      slope += direction_[k] * level_[remaining_[k]];
+      slope += direction_[k] * negative_gradient_[remaining_[k]];
       bend += direction_[k] * product;
     }
     return bend <= slope ? 1 : slope / bend;
@@ -255,31 +255,32 @@ class FreeProblem {
       shift_[r] += length * (numbers_[r] - shift_[r]);
     }
     for (std::size_t k = 0; k < remaining_.size(); ++k) {
-      const std::size_t place = remaining_[k], v = free_[place];
-      const double wish = beta_[place] + length * direction_[k];
-      beta_[place] = std::clamp(wish, active_.lower[v], active_.upper[v]);
+      const std::size_t position = remaining_[k], v = free_[position];
+      const double wish = beta_[position] + length * direction_[k];
+      beta_[position] = std::clamp(wish, active_.lower[v], active_.upper[v]);
       if (length == 1 && is_fixed_[k])
-        beta_[place] = at_upper_[place] ? active_.upper[v] : active_.lower[v];
+        beta_[position] = at_upper_[position] ? active_.upper[v] : active_.lower[v];
     }
     threads_.split(free_.size(), 64, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         double sum = 0;
         for (std::size_t k = 0; k < remaining_.size(); ++k)
           sum += kernel(i, remaining_[k]) * direction_[k];
-        level_[i] -= length * sum;
+        negative_gradient_[i] -= length * sum;
       }
     });
     for (std::size_t k = 0; k < remaining_.size(); ++k)
-      level_[remaining_[k]] -= length * direction_[k] * active_.curvature[free_[remaining_[k]]];
+      negative_gradient_[remaining_[k]] -=
+          length * direction_[k] * active_.curvature[free_[remaining_[k]]];
   }
 
   /// What has come to a bound, or as good as that, stays there.
-  void settle() {
-    std::erase_if(remaining_, [&](std::size_t place) {
-      const std::size_t v = free_[place];
+  void fix_at_bounds() {
+    std::erase_if(remaining_, [&](std::size_t position) {
+      const std::size_t v = free_[position];
       const double width = active_.upper[v] - active_.lower[v];
       const double room =
-          std::min(active_.upper[v] - beta_[place], beta_[place] - active_.lower[v]);
+          std::min(active_.upper[v] - beta_[position], beta_[position] - active_.lower[v]);
       return room <= 1e-12 * width;
     });
   }
@@ -294,11 +295,11 @@ class FreeProblem {
   std::vector<double> shift_;  // of their multipliers so far
   std::vector<double> numbers_;
   std::vector<float> K_;
-  std::vector<double> beta_, level_, direction_;
+  std::vector<double> beta_, negative_gradient_, direction_;
   std::vector<std::size_t> remaining_;
   std::vector<std::size_t> fixed_;  // at bounds at the end of the direction, of those that remain
   std::vector<bool> is_fixed_, at_upper_;
-  std::vector<double> pull_;  // of the fixed ones beyond their bounds
+  std::vector<double> bound_multiplier_;  // of the fixed ones beyond their bounds
   bool whole_ = false;
 };
 

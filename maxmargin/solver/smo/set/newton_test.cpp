@@ -80,8 +80,8 @@ TEST_P(Newton, MinimisesOverTheFreeVariables) {
     EXPECT_LT(after.objective, before.objective);
     for (std::size_t r = 0; r < GetParam(); ++r)
       EXPECT_NEAR(after.sums[r], before.sums[r], 1e-9 * upper);
-    // What is still free has one level in each row; the others are on their bounds.
-    std::vector<double> level(GetParam(), NAN);
+    // What is still free has one negative gradient in each row; the others are on their bounds.
+    std::vector<double> negative_gradient(GetParam(), NAN);
     std::size_t inside = 0;
     for (std::size_t v = 0; v < 60; ++v) {
       EXPECT_GE(active.beta[v], active.lower[v] - 1e-12 * upper);
@@ -90,9 +90,9 @@ TEST_P(Newton, MinimisesOverTheFreeVariables) {
           std::min(active.beta[v] - active.lower[v], active.upper[v] - active.beta[v]);
       if (room <= 1e-11 * upper) continue;
       ++inside;
-      double& common = level[active.row[v]];
-      if (std::isnan(common)) common = active.level(v);
-      EXPECT_NEAR(active.level(v), common, 1e-5);
+      double& common = negative_gradient[active.row[v]];
+      if (std::isnan(common)) common = active.negative_gradient(v);
+      EXPECT_NEAR(active.negative_gradient(v), common, 1e-5);
     }
     EXPECT_GT(inside, 2u);
   }
@@ -118,19 +118,20 @@ TEST_P(Newton, FixesWhatCrossesABoundInOneStep) {
   const Judged after = judged_after(move, active);
   EXPECT_LT(after.objective, before.objective);
   for (std::size_t r = 0; r < GetParam(); ++r) EXPECT_NEAR(after.sums[r], before.sums[r], 1e-8);
-  // The optimum of the problem: one level inside, the others pulled against their bounds.
-  std::vector<double> level(GetParam(), NAN);
+  // The optimum of the problem: one negative gradient inside, the others pulled against their
+  // bounds.
+  std::vector<double> negative_gradient(GetParam(), NAN);
   std::size_t at_bounds = 0;
   const auto is_at = [](double beta, double bound) { return std::abs(beta - bound) < 1e-9; };
   for (const bool inside : {true, false})
     for (std::size_t v = 0; v < size; ++v) {
-      double& common = level[active.row[v]];
+      double& common = negative_gradient[active.row[v]];
       const bool low = is_at(active.beta[v], active.lower[v]);
       const bool high = is_at(active.beta[v], active.upper[v]);
       if (inside != (!low && !high)) continue;
-      if (inside && std::isnan(common)) common = active.level(v);
-      EXPECT_TRUE(high || active.level(v) <= common + 1e-5);
-      EXPECT_TRUE(low || active.level(v) >= common - 1e-5);
+      if (inside && std::isnan(common)) common = active.negative_gradient(v);
+      EXPECT_TRUE(high || active.negative_gradient(v) <= common + 1e-5);
+      EXPECT_TRUE(low || active.negative_gradient(v) >= common - 1e-5);
       at_bounds += !inside;
     }
   EXPECT_GT(at_bounds, 5u);

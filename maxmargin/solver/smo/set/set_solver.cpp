@@ -57,7 +57,7 @@ void SetSize::adapt(std::size_t size, std::size_t moved, std::size_t steps) {
     now = std::max(now / 2, least);
 }
 
-std::vector<Index> SetChooser::choose(Active& active, const Active::Levels& levels,
+std::vector<Index> SetChooser::choose(Active& active, const Active::Gradient& gradient,
                                       std::size_t most, const Threads& threads) {
   most = std::min(most, active.size());
   // The most violating pair must always have its place.
@@ -65,7 +65,7 @@ std::vector<Index> SetChooser::choose(Active& active, const Active::Levels& leve
   std::vector<Index> kept;
   for (const Index v : last_)
     if (active.is_free(v) && kept.size() < most_kept) kept.push_back(v);
-  std::vector<Index> set = active.violators(most - kept.size(), levels, kept, threads);
+  std::vector<Index> set = active.violators(most - kept.size(), gradient, kept, threads);
   set.insert(set.end(), kept.begin(), kept.end());
   last_ = set;
   return set;
@@ -79,7 +79,7 @@ void SetKernel::resize(std::size_t size) {
 
 std::size_t SetSolver::solve(Active& set, const SetKernel& K, double target,
                              const Threads& threads) {
-  place(set, K);
+  lay_out(set, K);
   const double size = static_cast<double>(set.size());
   const std::size_t at_once = steps_between_looks * set.size();
   std::size_t steps = 0;
@@ -101,36 +101,36 @@ std::size_t SetSolver::solve(Active& set, const SetKernel& K, double target,
   }
 }
 
-void SetSolver::place(const Active& set, const SetKernel& K) {
-  place_.assign(set.point.begin(), set.point.end());
+void SetSolver::lay_out(const Active& set, const SetKernel& K) {
+  position_.assign(set.point.begin(), set.point.end());
   number_.assign(set.size(), 0);
   if (set.rows() == 1) {
     inner_.reset(std::vector<std::size_t>{set.f.size()});
     for (std::size_t k = 0; k < set.size(); ++k) {
-      number_[k] = inner_.row[place_[k]] != nullptr;
-      inner_.row[place_[k]] = K.row(place_[k]);
+      number_[k] = inner_.row[position_[k]] != nullptr;
+      inner_.row[position_[k]] = K.row(position_[k]);
     }
     return;
   }
-  // Every group begins at a place of its own, and every variable has one.
+  // Every group begins at a position of its own, and every variable has one.
   std::vector<std::size_t> sizes(set.rows(), 0);
   for (const Index row : set.row) ++sizes[row];
   inner_.reset(sizes);
   std::vector<std::size_t> next(inner_.begin);
-  for (std::size_t k = 0; k < set.size(); ++k) place_[k] = next[set.row[k]]++;
-  padded_.resize(inner_.places());
+  for (std::size_t k = 0; k < set.size(); ++k) position_[k] = next[set.row[k]]++;
+  padded_.resize(inner_.positions());
   for (std::size_t k = 0; k < set.size(); ++k) {
     const float* from = K.row(set.point[k]);
-    float* to = padded_.row(place_[k]);
-    for (std::size_t i = 0; i < set.size(); ++i) to[place_[i]] = from[set.point[i]];
-    inner_.row[place_[k]] = to;
+    float* to = padded_.row(position_[k]);
+    for (std::size_t i = 0; i < set.size(); ++i) to[position_[i]] = from[set.point[i]];
+    inner_.row[position_[k]] = to;
   }
 }
 
 void SetSolver::load(const Active& set) {
   for (std::size_t k = 0; k < set.size(); ++k) {
-    const std::size_t at = place_[k];
-    inner_.level[at] = -(set.f[set.point[k]] + set.curvature[k] * set.beta[k]);
+    const std::size_t at = position_[k];
+    inner_.negative_gradient[at] = -(set.f[set.point[k]] + set.curvature[k] * set.beta[k]);
     inner_.variable[at][number_[k]] = {set.beta[k], set.lower[k], set.upper[k], -set.linear[k]};
     inner_.curvature[at] = set.curvature[k];
     inner_.diagonal[at] = static_cast<double>(inner_.row[at][at]) + set.curvature[k];
@@ -141,7 +141,7 @@ void SetSolver::carry_over(Active& set, const SetKernel& K) const {
   std::vector<const float*> rows;
   std::vector<double> change;
   for (std::size_t k = 0; k < set.size(); ++k) {
-    const double now = inner_.variable[place_[k]][number_[k]].beta, moved = now - set.beta[k];
+    const double now = inner_.variable[position_[k]][number_[k]].beta, moved = now - set.beta[k];
     if (moved == 0) continue;
     set.beta[k] = now;
     rows.push_back(K.row(set.point[k]));

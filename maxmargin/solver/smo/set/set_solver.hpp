@@ -23,7 +23,7 @@ struct SetSize {
 /// not reached a bound.
 class SetChooser {
  public:
-  std::vector<Index> choose(Active& active, const Active::Levels& levels, std::size_t most,
+  std::vector<Index> choose(Active& active, const Active::Gradient& gradient, std::size_t most,
                             const Threads& threads);
   void forget() { last_.clear(); }
 
@@ -41,12 +41,12 @@ class SetSolver {
   std::size_t solve(Active& set, const SetKernel& K, double target, const Threads& threads);
 
  private:
-  void place(const Active& set, const SetKernel& K);
+  void lay_out(const Active& set, const SetKernel& K);
   void load(const Active& set);
   void carry_over(Active& set, const SetKernel& K) const;
 
   InnerProblem inner_;
-  std::vector<std::size_t> place_;     ///< of each variable in the inner problem
+  std::vector<std::size_t> position_;  ///< of each variable in the inner problem
   std::vector<unsigned char> number_;  ///< of each variable at its place
   SetKernel padded_;
 };

@@ -12,8 +12,8 @@ namespace {
 constexpr std::size_t rows_per_task = 64;
 
 bool picking_pays(const Quadratic& K, const RowCache& cache) {
-  const bool near = cache.size() * K.size() <= costs.near_values;
-  return K.value_cost() >= (near ? costs.pick_near_value : costs.pick_value);
+  const bool near = cache.size() * K.size() <= costs.cached_values;
+  return K.value_cost() >= (near ? costs.pick_cached_value : costs.pick_value);
 }
 
 /// Two variables of one pair row may, without curvature.

@@ -13,7 +13,7 @@ namespace maxmargin {
 /// takes two of them. Where most variables end between their bounds and working sets take the same
 /// rows again and again, this takes fewer. Points whose row is not yet kept wait until those with
 /// one violate little in comparison; then the worst get theirs.
-class KeptPairs {
+class CachedPairs {
  public:
   /// Steps between two looks at limits: the points are gathered again each time.
   static constexpr std::size_t at_once = 8192;
@@ -21,7 +21,7 @@ class KeptPairs {
   /// Whether pairs alone keep the equality rows, and all kernel rows have room.
   static bool can_take(const Active& active, const CoupledRows& coupling, const RowCache& cache);
 
-  KeptPairs(Active& active, RowCache& cache);
+  CachedPairs(Active& active, RowCache& cache);
 
   struct Result {
     std::size_t steps = 0;
@@ -33,10 +33,12 @@ class KeptPairs {
   Result improve(double target, std::size_t most_steps, const Threads& threads);
 
  private:
-  std::size_t place(std::size_t row, std::size_t point) const { return inner_.begin[row] + point; }
+  std::size_t position(std::size_t row, std::size_t point) const {
+    return inner_.begin[row] + point;
+  }
   /// Of one pair row: the ends of the points with kernel rows, or without.
   Active::Range ends(std::size_t row, bool kept) const;
-  std::vector<Index> worst_missing(const Active::Levels& ends) const;
+  std::vector<Index> worst_missing(const Active::Gradient& ends) const;
   void show(std::size_t point);
 
   Active& active_;

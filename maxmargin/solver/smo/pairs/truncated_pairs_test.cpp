@@ -1,4 +1,4 @@
-#include "maxmargin/solver/smo/pairs/near_pairs.hpp"
+#include "maxmargin/solver/smo/pairs/truncated_pairs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,11 +6,11 @@
 
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
-#include "maxmargin/problem/matrix/near_rows.hpp"
+#include "maxmargin/problem/matrix/truncated_rows.hpp"
 #include "maxmargin/solver/smo/smo.hpp"
 #include "maxmargin/solver/solvers.hpp"
 
-namespace maxmargin::near_pairs_test {
+namespace maxmargin::truncated_pairs_test {
 namespace {
 
 constexpr std::size_t ample = std::size_t{1} << 28;
@@ -64,13 +64,13 @@ Active active_of(const DualQp& qp) {
 }
 
 void expect_solved(DualQp qp, double target) {
-  qp.K = keep_near_rows(qp.K, ample);
+  qp.K = cache_truncated_rows(qp.K, ample);
   const Threads threads(2);
   Active active = active_of(qp);
-  ASSERT_TRUE(NearPairs::can_take(active, CoupledRows()));
-  const auto result = NearPairs(active).improve(target, 1'000'000, threads);
+  ASSERT_TRUE(TruncatedPairs::can_take(active, CoupledRows()));
+  const auto result = TruncatedPairs(active).improve(target, 1'000'000, threads);
   EXPECT_FALSE(result.lacks_room);
-  EXPECT_LE(active.levels(threads).violation(), target * (1 + 1e-9));
+  EXPECT_LE(active.gradient(threads).violation(), target * (1 + 1e-9));
   double sum = 0, linear = 0, quadratic = 0;
   std::vector<double> x(qp.K->size(), 0.0), f(x.size());
   for (std::size_t v = 0; v < active.size(); ++v) {
@@ -90,31 +90,31 @@ void expect_solved(DualQp qp, double target) {
   EXPECT_NEAR(result.decrease, -linear - quadratic, 1e-5 * result.decrease);
 }
 
-TEST(NearPairs, SolvesAProblemAndCarriesFAlong) {
+TEST(TruncatedPairs, SolvesAProblemAndCarriesFAlong) {
   expect_solved(classes(600, 5), 1e-3);
   expect_solved(classes(600, 0.1), 1e-3);
   expect_solved(classes(600, infinity, 0.5), 1e-3);
   expect_solved(tube(600), 1e-3);
 }
 
-TEST(NearPairs, GoesOnWhereItStopped) {
+TEST(TruncatedPairs, GoesOnWhereItStopped) {
   DualQp qp = classes(600, 5);
-  qp.K = keep_near_rows(qp.K, ample);
+  qp.K = cache_truncated_rows(qp.K, ample);
   const Threads alone(1);
   Active active = active_of(qp);
   std::size_t steps = 0, rounds = 0;
-  while (active.levels(alone).violation() > 1e-3 && ++rounds < 1000) {
-    const auto result = NearPairs(active).improve(1e-3, 100, alone);
+  while (active.gradient(alone).violation() > 1e-3 && ++rounds < 1000) {
+    const auto result = TruncatedPairs(active).improve(1e-3, 100, alone);
     EXPECT_LE(result.steps, 100u);
     EXPECT_GT(result.decrease, 0);
     steps += result.steps;
   }
-  EXPECT_LE(active.levels(alone).violation(), 1e-3);
+  EXPECT_LE(active.gradient(alone).violation(), 1e-3);
   EXPECT_GT(steps, 100u);
 }
 
 // The optimum is that of working sets, whatever the memory for rows.
-TEST(NearPairs, TheOptimumIsThatOfWorkingSets) {
+TEST(TruncatedPairs, TheOptimumIsThatOfWorkingSets) {
   for (const DualQp& qp : {classes(800, 5), classes(800, 0.3), tube(600)}) {
     const Threads threads(2);
     Smo pairs;
@@ -134,7 +134,7 @@ TEST(NearPairs, TheOptimumIsThatOfWorkingSets) {
   }
 }
 
-TEST(NearPairs, ThreadsChangeNoBit) {
+TEST(TruncatedPairs, ThreadsChangeNoBit) {
   const DualQp qp = classes(700, 4);
   std::vector<double> first;
   for (const int count : {1, 2, 4}) {
@@ -146,15 +146,15 @@ TEST(NearPairs, ThreadsChangeNoBit) {
   }
 }
 
-TEST(NearPairs, SaysWhenThereIsNoRoom) {
+TEST(TruncatedPairs, SaysWhenThereIsNoRoom) {
   DualQp qp = classes(600, 5);
-  qp.K = keep_near_rows(qp.K, 60'000);
+  qp.K = cache_truncated_rows(qp.K, 60'000);
   const Threads alone(1);
   Active active = active_of(qp);
-  const auto result = NearPairs(active).improve(1e-3, 1'000'000, alone);
+  const auto result = TruncatedPairs(active).improve(1e-3, 1'000'000, alone);
   EXPECT_TRUE(result.lacks_room);
-  EXPECT_GT(active.levels(alone).violation(), 1e-3);
+  EXPECT_GT(active.gradient(alone).violation(), 1e-3);
 }
 
 }  // namespace
-}  // namespace maxmargin::near_pairs_test
+}  // namespace maxmargin::truncated_pairs_test

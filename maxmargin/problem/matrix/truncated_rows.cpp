@@ -1,4 +1,4 @@
-#include "maxmargin/problem/matrix/near_rows.hpp"
+#include "maxmargin/problem/matrix/truncated_rows.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,8 +15,8 @@ namespace maxmargin {
 namespace {
 
 // With more values than these the gaps between them do not pay.
-constexpr double most_near = 0.25;
-constexpr std::size_t near_rows_at_once = 1024;
+constexpr double most_nonzero = 0.25;
+constexpr std::size_t truncated_rows_at_once = 1024;
 constexpr std::size_t rows_per_task = 32;
 constexpr std::size_t stripes_a_thread = 4, least_columns = 1024;
 constexpr std::uint32_t none = 0xffffffffu;
@@ -67,9 +67,9 @@ struct Members {
   }
 };
 
-class NearRows final : public ForwardingQuadratic, StoredRows {
+class CachedTruncatedRows final : public ForwardingQuadratic, StoredRows {
  public:
-  NearRows(std::shared_ptr<const Quadratic> K, std::size_t bytes)
+  CachedTruncatedRows(std::shared_ptr<const Quadratic> K, std::size_t bytes)
       : ForwardingQuadratic(std::move(K)), bytes_(bytes), slot_(size(), none) {
     // Values below this, however many, change a product with x by no more than this share of
     // deviation * largest value * |x|.
@@ -99,8 +99,8 @@ class NearRows final : public ForwardingQuadratic, StoredRows {
       if (slot_[point] == none) missing.push_back(point);
     // Near rows are near columns: the tasks share few.
     std::sort(missing.begin(), missing.end());
-    for (std::size_t done = 0; done < missing.size(); done += near_rows_at_once) {
-      const std::size_t many = std::min({near_rows_at_once, missing.size() - done, room()});
+    for (std::size_t done = 0; done < missing.size(); done += truncated_rows_at_once) {
+      const std::size_t many = std::min({truncated_rows_at_once, missing.size() - done, room()});
       if (many == 0) return;
       append(std::span(missing).subspan(done, many), threads);
     }
@@ -175,7 +175,7 @@ class NearRows final : public ForwardingQuadratic, StoredRows {
 
   /// Rows there is room for: by the size of those that are there, at first by a guess.
   std::size_t room() const {
-    const double guess = 2 * near_share() * static_cast<double>(size() * sizeof(float));
+    const double guess = 2 * nonzero_share() * static_cast<double>(size() * sizeof(float));
     const std::size_t kept = first_.size() - 1;
     const double row = kept == 0 ? guess : static_cast<double>(used()) / static_cast<double>(kept);
     return used() >= bytes_ ? 0
@@ -199,10 +199,10 @@ class NearRows final : public ForwardingQuadratic, StoredRows {
     pieces_.resize(std::max(pieces_.size(), which.size()));
     threads.split(which.size(), rows_per_task, [&](std::size_t begin, std::size_t end) {
       for (std::size_t r = begin; r < end; ++r) pieces_[r].clear();
-      near_values(which.subspan(begin, end - begin), 0, size(), static_cast<double>(least_),
-                  [&](std::size_t r, std::size_t column, std::span<const float> fresh) {
-                    pieces_[begin + r].add(column, fresh, least_);
-                  });
+      nonzero_values(which.subspan(begin, end - begin), 0, size(), static_cast<double>(least_),
+                     [&](std::size_t r, std::size_t column, std::span<const float> fresh) {
+                       pieces_[begin + r].add(column, fresh, least_);
+                     });
     });
     const std::size_t slots = first_.size() - 1;
     for (std::size_t r = 0; r < which.size(); ++r) {
@@ -241,10 +241,10 @@ class NearRows final : public ForwardingQuadratic, StoredRows {
 
 }  // namespace
 
-std::shared_ptr<const Quadratic> keep_near_rows(std::shared_ptr<const Quadratic> K,
-                                                std::size_t bytes) {
-  if (near_share(*K) > most_near || K->can().stored != nullptr) return K;
-  return std::make_shared<const NearRows>(std::move(K), bytes);
+std::shared_ptr<const Quadratic> cache_truncated_rows(std::shared_ptr<const Quadratic> K,
+                                                      std::size_t bytes) {
+  if (nonzero_share(*K) > most_nonzero || K->can().stored != nullptr) return K;
+  return std::make_shared<const CachedTruncatedRows>(std::move(K), bytes);
 }
 
 }  // namespace maxmargin

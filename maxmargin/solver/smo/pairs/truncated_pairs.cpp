@@ -1,4 +1,4 @@
-#include "maxmargin/solver/smo/pairs/near_pairs.hpp"
+#include "maxmargin/solver/smo/pairs/truncated_pairs.hpp"
 
 #include <hwy/cache_control.h>
 
@@ -12,9 +12,9 @@ namespace {
 
 constexpr Index none = static_cast<Index>(-1);
 // Points with rows are solved to this share of the violation of all.
-constexpr double near_rows_worth = 0.4;
+constexpr double truncated_rows_worth = 0.4;
 // Rows that are computed at once: a share of all, and no fewer than these.
-constexpr std::size_t near_rows_share = 64, least_near_rows = 64;
+constexpr std::size_t truncated_rows_share = 64, least_truncated_rows = 64;
 
 /// The value of a row at a point, 0 where it is not kept.
 double value_at(const BlockRow& row, std::size_t point) {
@@ -31,13 +31,13 @@ void prefetch(const BlockRow& row) {
 
 }  // namespace
 
-bool NearPairs::can_take(const Active& active, const CoupledRows& coupling) {
+bool TruncatedPairs::can_take(const Active& active, const CoupledRows& coupling) {
   return active.rows() == 1 && coupling.empty() && stores_truncated_rows(*active.K) &&
          active.K->can().truncated->shift() == 0;
 }
 
-NearPairs::NearPairs(Active& active)
-    : active_(active), rows_(*active.K->can().stored), levels_(active.f.size()) {
+TruncatedPairs::TruncatedPairs(Active& active)
+    : active_(active), rows_(*active.K->can().stored), gradient_(active.f.size()) {
   gather(active);
   Active::Range range;
   for (std::size_t p = 0; p < points_.size(); ++p) {
@@ -50,11 +50,12 @@ NearPairs::NearPairs(Active& active)
       missing_.push_back(here);
   }
   base_ = range.middle();
-  for (std::size_t p = 0; p < points_.size(); ++p) levels_.set_level(p, -active.f[p] - base_);
-  levels_.measure_all();
+  for (std::size_t p = 0; p < points_.size(); ++p)
+    gradient_.set_negative_gradient(p, -active.f[p] - base_);
+  gradient_.measure_all();
 }
 
-void NearPairs::gather(const Active& active) {
+void TruncatedPairs::gather(const Active& active) {
   const auto diagonal = active.K->diagonal();
   for (const double value : diagonal) points_.push_back({value, none, none, none});
   variables_.resize(active.size());
@@ -66,8 +67,8 @@ void NearPairs::gather(const Active& active) {
   }
 }
 
-/// Which variables of a point count, and what they add to its level.
-NearPairs::Missing NearPairs::look(std::size_t point) {
+/// Which variables of a point count, and what they add to its negative gradient.
+TruncatedPairs::Missing TruncatedPairs::look(std::size_t point) {
   Point& here = points_[point];
   here.growing = here.falling = none;
   Missing result{-infinity, infinity, static_cast<Index>(point)};
@@ -86,22 +87,22 @@ NearPairs::Missing NearPairs::look(std::size_t point) {
   return result;
 }
 
-void NearPairs::show(std::size_t point) {
+void TruncatedPairs::show(std::size_t point) {
   const Missing now = look(point);
   const Index falling = points_[point].falling;
-  levels_.set_variables(point, now.growth, now.fall,
-                        falling == none ? points_[point].diagonal : curvature(point, falling));
+  gradient_.set_variables(point, now.growth, now.fall,
+                          falling == none ? points_[point].diagonal : curvature(point, falling));
 }
 
-NearPairs::Result NearPairs::improve(double target, std::size_t most_steps,
-                                     const Threads& threads) {
+TruncatedPairs::Result TruncatedPairs::improve(double target, std::size_t most_steps,
+                                               const Threads& threads) {
   Result result;
   while (result.steps < most_steps && !result.lacks_room) {
-    const double high = levels_.highest().value, low = levels_.lowest().value;
+    const double high = gradient_.highest().value, low = gradient_.lowest().value;
     const Active::Range missing = missing_ends();
     const Active::Range all{std::max(high, missing.highest), std::min(low, missing.lowest)};
     if (!(all.violation() > target)) break;
-    const double aim = std::max(target, near_rows_worth * all.violation());
+    const double aim = std::max(target, truncated_rows_worth * all.violation());
     if (high - low <= aim) {
       compute_rows(all, threads, result);
       continue;
@@ -111,13 +112,14 @@ NearPairs::Result NearPairs::improve(double target, std::size_t most_steps,
     if (result.steps == before) break;
   }
   for (std::size_t v = 0; v < variables_.size(); ++v) active_.beta[v] = variables_[v].beta;
-  for (std::size_t p = 0; p < points_.size(); ++p) active_.f[p] = -(levels_.level(p) + base_);
+  for (std::size_t p = 0; p < points_.size(); ++p)
+    active_.f[p] = -(gradient_.negative_gradient(p) + base_);
   return result;
 }
 
-void NearPairs::step_until(double target, std::size_t most_steps, Result& result) {
+void TruncatedPairs::step_until(double target, std::size_t most_steps, Result& result) {
   while (result.steps < most_steps) {
-    const NearLevels::End high = levels_.highest(), low = levels_.lowest();
+    const GroupedGradient::End high = gradient_.highest(), low = gradient_.lowest();
     if (!(high.value - low.value > target)) return;
     prefetch(row(low.point));
     const double decrease = step(choose(high, low, row(high.point)));
@@ -128,77 +130,79 @@ void NearPairs::step_until(double target, std::size_t most_steps, Result& result
 }
 
 /// Far away the lowest is the best; what is near has less curvature.
-NearPairs::Pair NearPairs::choose(const NearLevels::End& high, const NearLevels::End& low,
-                                  const BlockRow& row) const {
+TruncatedPairs::Pair TruncatedPairs::choose(const GroupedGradient::End& high,
+                                            const GroupedGradient::End& low,
+                                            const BlockRow& row) const {
   const double own = curvature(high.point, points_[high.point].growing);
   const auto gain = [&](const Pair& pair) {
-    const double by = std::max(high.value - levels_.down(pair.down), 0.0);
+    const double by = std::max(high.value - gradient_.down(pair.down), 0.0);
     const double other = curvature(pair.down, points_[pair.down].falling);
     return by * by / std::max(own + other - 2 * pair.value, least_pair_curvature);
   };
   const Pair far{high.point, low.point, value_at(row, low.point)};
-  const NearLevels::Partner found = levels_.best_near(row, high.value, own);
+  const GroupedGradient::Partner found = gradient_.best_partner(row, high.value, own);
   if (found.gain == 0 || found.point == low.point) return far;
   const Pair near{high.point, found.point, value_at(row, found.point)};
   return gain(near) > gain(far) ? near : far;
 }
 
 /// Returns the decrease of the objective, 0 where rounding allows none.
-double NearPairs::step(const Pair& pair) {
+double TruncatedPairs::step(const Pair& pair) {
   const BlockRow row_up = row(pair.up), row_down = row(pair.down);
   prefetch(row_down);
   const Index i = points_[pair.up].growing, j = points_[pair.down].falling;
   Variable &grown = variables_[i], &fallen = variables_[j];
   const double bottom = std::max(curvature(pair.up, i) + curvature(pair.down, j) - 2 * pair.value,
                                  least_pair_curvature);
-  const double by = levels_.up(pair.up) - levels_.down(pair.down);
+  const double by = gradient_.up(pair.up) - gradient_.down(pair.down);
   const PairStep step = move_pair(grown, fallen, by, bottom);
   if (step.length == 0) return 0;
   show(pair.up);
   show(pair.down);
   if (pair.up == pair.down) {
-    levels_.measure(pair.up);
+    gradient_.measure(pair.up);
   } else {
-    levels_.move(row_up, step.length);
-    levels_.move(row_down, -step.length);
+    gradient_.move(row_up, step.length);
+    gradient_.move(row_down, -step.length);
   }
   return step.decrease;
 }
 
-Active::Range NearPairs::missing_ends() const {
+Active::Range TruncatedPairs::missing_ends() const {
   Active::Range range;
   for (const Missing& each : missing_) {
-    const double level = levels_.level(each.point);
-    range.highest = std::max(range.highest, level + each.growth);
-    range.lowest = std::min(range.lowest, level + each.fall);
+    const double negative_gradient = gradient_.negative_gradient(each.point);
+    range.highest = std::max(range.highest, negative_gradient + each.growth);
+    range.lowest = std::min(range.lowest, negative_gradient + each.fall);
   }
   return range;
 }
 
 /// The most violating points without a row.
-std::vector<Index> NearPairs::worst_missing(const Active::Range& ends) const {
+std::vector<Index> TruncatedPairs::worst_missing(const Active::Range& ends) const {
   std::vector<Candidate> all;
   for (const Missing& each : missing_) {
-    const double level = levels_.level(each.point);
-    const double by = std::max(level + each.growth - ends.lowest,  //
-                               ends.highest - level - each.fall);
+    const double negative_gradient = gradient_.negative_gradient(each.point);
+    const double by = std::max(negative_gradient + each.growth - ends.lowest,  //
+                               ends.highest - negative_gradient - each.fall);
     if (by > 0) all.push_back({by, each.point, each.point});
   }
-  const std::size_t most = std::max(least_near_rows, points_.size() / near_rows_share);
+  const std::size_t most = std::max(least_truncated_rows, points_.size() / truncated_rows_share);
   keep_worst(all, most);
   std::vector<Index> points;
   for (const Candidate& each : all) points.push_back(each.v);
   return points;
 }
 
-void NearPairs::compute_rows(const Active::Range& ends, const Threads& threads, Result& result) {
+void TruncatedPairs::compute_rows(const Active::Range& ends, const Threads& threads,
+                                  Result& result) {
   const std::vector<Index> some = worst_missing(ends);
   rows_.keep(some, threads);
   for (const Index point : some) {
     if (rows_.truncated_row(point)) {
       ++result.computed;
       show(point);
-      levels_.measure(point);
+      gradient_.measure(point);
     } else {
       result.lacks_room = true;
     }

@@ -1,4 +1,4 @@
-#include "maxmargin/solver/smo/pairs/kept_pairs.hpp"
+#include "maxmargin/solver/smo/pairs/cached_pairs.hpp"
 
 #include <algorithm>
 
@@ -9,13 +9,14 @@ namespace maxmargin {
 namespace {
 
 // Points without a row wait while those with one violate this share of what they do.
-constexpr double kept_share = 0.4;
+constexpr double cached_share = 0.4;
 // Rows are computed so many at once, and one in so many of all.
 constexpr std::size_t least_rows = 64, rows_share = 64;
 
 }  // namespace
 
-bool KeptPairs::can_take(const Active& active, const CoupledRows& coupling, const RowCache& cache) {
+bool CachedPairs::can_take(const Active& active, const CoupledRows& coupling,
+                           const RowCache& cache) {
   const std::size_t points = active.f.size();
   if (!coupling.empty() || cache.capacity() < points || active.K->can().coded != nullptr)
     return false;
@@ -27,7 +28,7 @@ bool KeptPairs::can_take(const Active& active, const CoupledRows& coupling, cons
   return true;
 }
 
-KeptPairs::KeptPairs(Active& active, RowCache& cache)
+CachedPairs::CachedPairs(Active& active, RowCache& cache)
     : active_(active), cache_(cache), slot_(active.size()) {
   const std::size_t points = active.f.size();
   inner_.reset(std::vector<std::size_t>(active.rows(), points));
@@ -35,12 +36,12 @@ KeptPairs::KeptPairs(Active& active, RowCache& cache)
   const auto diagonal = active.K->diagonal();
   for (std::size_t r = 0; r < active.rows(); ++r)
     for (std::size_t p = 0; p < points; ++p) {
-      inner_.level[place(r, p)] = -active.f[p];
-      inner_.diagonal[place(r, p)] = diagonal[p];
+      inner_.negative_gradient[position(r, p)] = -active.f[p];
+      inner_.diagonal[position(r, p)] = diagonal[p];
     }
-  std::vector<bool> taken(inner_.places(), false);
+  std::vector<bool> taken(inner_.positions(), false);
   for (std::size_t v = 0; v < active.size(); ++v) {
-    const std::size_t at = place(active.row[v], active.point[v]);
+    const std::size_t at = position(active.row[v], active.point[v]);
     slot_[v] = taken[at];
     taken[at] = true;
     inner_.variable[at][slot_[v]] = {active.beta[v], active.lower[v], active.upper[v],
@@ -49,38 +50,38 @@ KeptPairs::KeptPairs(Active& active, RowCache& cache)
   for (std::size_t p = 0; p < points; ++p) show(p);
 }
 
-void KeptPairs::show(std::size_t point) {
+void CachedPairs::show(std::size_t point) {
   for (std::size_t r = 0; r < active_.rows(); ++r) {
-    inner_.row[place(r, point)] = cache_.floats(static_cast<Index>(point));
-    note_bounds(inner_, place(r, point));
+    inner_.row[position(r, point)] = cache_.floats(static_cast<Index>(point));
+    note_bounds(inner_, position(r, point));
   }
 }
 
-Active::Range KeptPairs::ends(std::size_t row, bool kept) const {
+Active::Range CachedPairs::ends(std::size_t row, bool kept) const {
   Active::Range range;
   for (std::size_t p = 0; p < active_.f.size(); ++p) {
-    const std::size_t at = place(row, p);
+    const std::size_t at = position(row, p);
     if ((inner_.row[at] != nullptr) != kept) continue;
     for (const InnerProblem::Variable& each : inner_.variable[at]) {
-      const double level = inner_.level[at] + each.own;
-      if (each.beta < each.upper) range.highest = std::max(range.highest, level);
-      if (each.beta > each.lower) range.lowest = std::min(range.lowest, level);
+      const double negative_gradient = inner_.negative_gradient[at] + each.own;
+      if (each.beta < each.upper) range.highest = std::max(range.highest, negative_gradient);
+      if (each.beta > each.lower) range.lowest = std::min(range.lowest, negative_gradient);
     }
   }
   return range;
 }
 
-std::vector<Index> KeptPairs::worst_missing(const Active::Levels& ends) const {
+std::vector<Index> CachedPairs::worst_missing(const Active::Gradient& ends) const {
   std::vector<Candidate> all;
   for (std::size_t p = 0; p < active_.f.size(); ++p) {
     double by = 0;
     for (std::size_t r = 0; r < active_.rows(); ++r) {
-      const std::size_t at = place(r, p);
+      const std::size_t at = position(r, p);
       if (inner_.row[at] != nullptr) continue;
       for (const InnerProblem::Variable& each : inner_.variable[at]) {
-        const double level = inner_.level[at] + each.own;
-        if (each.beta < each.upper) by = std::max(by, level - ends.row[r].lowest);
-        if (each.beta > each.lower) by = std::max(by, ends.row[r].highest - level);
+        const double negative_gradient = inner_.negative_gradient[at] + each.own;
+        if (each.beta < each.upper) by = std::max(by, negative_gradient - ends.row[r].lowest);
+        if (each.beta > each.lower) by = std::max(by, ends.row[r].highest - negative_gradient);
       }
     }
     if (by > 0) all.push_back({by, static_cast<Index>(p), static_cast<Index>(p)});
@@ -93,21 +94,21 @@ std::vector<Index> KeptPairs::worst_missing(const Active::Levels& ends) const {
   return points;
 }
 
-KeptPairs::Result KeptPairs::improve(double target, std::size_t most_steps,
-                                     const Threads& threads) {
+CachedPairs::Result CachedPairs::improve(double target, std::size_t most_steps,
+                                         const Threads& threads) {
   Result result;
   const double points = static_cast<double>(active_.f.size());
   while (result.steps < most_steps) {
-    Active::Levels all{std::vector<Active::Range>(active_.rows())};
-    double kept_violation = 0;
+    Active::Gradient all{std::vector<Active::Range>(active_.rows())};
+    double cached_violation = 0;
     for (std::size_t r = 0; r < active_.rows(); ++r) {
       const Active::Range kept = ends(r, true), missing = ends(r, false);
       all.row[r] = {std::max(kept.highest, missing.highest), std::min(kept.lowest, missing.lowest)};
-      kept_violation = std::max(kept_violation, kept.violation());
+      cached_violation = std::max(cached_violation, kept.violation());
     }
     if (!(all.violation() > target)) break;
-    const double aim = std::max(target, kept_share * all.violation());
-    if (kept_violation <= aim) {
+    const double aim = std::max(target, cached_share * all.violation());
+    if (cached_violation <= aim) {
       const std::vector<Index> some = worst_missing(all);
       if (!cache_.fetch(some, threads)) break;
       for (const Index point : some) show(point);
@@ -121,8 +122,8 @@ KeptPairs::Result KeptPairs::improve(double target, std::size_t most_steps,
     if (inner.steps == 0) break;
   }
   for (std::size_t v = 0; v < active_.size(); ++v)
-    active_.beta[v] = inner_.variable[place(active_.row[v], active_.point[v])][slot_[v]].beta;
-  for (std::size_t p = 0; p < active_.f.size(); ++p) active_.f[p] = -inner_.level[p];
+    active_.beta[v] = inner_.variable[position(active_.row[v], active_.point[v])][slot_[v]].beta;
+  for (std::size_t p = 0; p < active_.f.size(); ++p) active_.f[p] = -inner_.negative_gradient[p];
   return result;
 }
 

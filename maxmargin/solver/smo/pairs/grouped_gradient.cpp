@@ -1,26 +1,26 @@
-#include "maxmargin/solver/smo/pairs/near_levels.hpp"
+#include "maxmargin/solver/smo/pairs/grouped_gradient.hpp"
 
 #include <algorithm>
 #include <limits>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "maxmargin/solver/smo/pairs/near_levels.cpp"
+#define HWY_TARGET_INCLUDE "maxmargin/solver/smo/pairs/grouped_gradient.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#ifndef MAXMARGIN_SOLVER_SMO_NEAR_LEVELS_ONCE
-#define MAXMARGIN_SOLVER_SMO_NEAR_LEVELS_ONCE
+#ifndef MAXMARGIN_SOLVER_SMO_GROUPED_GRADIENT_ONCE
+#define MAXMARGIN_SOLVER_SMO_GROUPED_GRADIENT_ONCE
 namespace maxmargin {
 
 /// What the loops below work on.
-struct LevelArrays {
-  double* level;
+struct GradientArrays {
+  double* negative_gradient;
   const double *growth, *fall;
   float* low;
   double *highest, *lowest;
 };
 
-constexpr std::size_t level_group = NearLevels::group_points;
+constexpr std::size_t gradient_group = GroupedGradient::group_points;
 
 }  // namespace maxmargin
 #endif
@@ -35,15 +35,15 @@ constexpr float least_curvature = 1e-12f;
 
 using D = hn::CappedTag<double, 8>;
 
-void measure(const LevelArrays& a, std::size_t group) {
+void measure(const GradientArrays& a, std::size_t group) {
   const D d;
   const hn::Rebind<float, D> df;
   auto high = hn::Set(d, -infinity), low = hn::Set(d, infinity);
-  const std::size_t begin = group * level_group;
-  for (std::size_t p = begin; p < begin + level_group; p += hn::Lanes(d)) {
-    const auto level = hn::Load(d, a.level + p);
-    const auto down = hn::Add(level, hn::Load(d, a.fall + p));
-    high = hn::Max(high, hn::Add(level, hn::Load(d, a.growth + p)));
+  const std::size_t begin = group * gradient_group;
+  for (std::size_t p = begin; p < begin + gradient_group; p += hn::Lanes(d)) {
+    const auto negative_gradient = hn::Load(d, a.negative_gradient + p);
+    const auto down = hn::Add(negative_gradient, hn::Load(d, a.fall + p));
+    high = hn::Max(high, hn::Add(negative_gradient, hn::Load(d, a.growth + p)));
     low = hn::Min(low, down);
     hn::Store(hn::DemoteTo(df, down), df, a.low + p);
   }
@@ -51,7 +51,7 @@ void measure(const LevelArrays& a, std::size_t group) {
   a.lowest[group] = hn::GetLane(hn::MinOfLanes(d, low));
 }
 
-void move(const LevelArrays& a, const BlockRow& row, double step) {
+void move(const GradientArrays& a, const BlockRow& row, double step) {
   const D d;
   const hn::Rebind<float, D> df;
   const auto by = hn::Set(d, step);
@@ -60,13 +60,14 @@ void move(const LevelArrays& a, const BlockRow& row, double step) {
   for (std::size_t k = 0; k < row.blocks.size(); ++k) {
     const std::size_t begin = block_columns * row.blocks[k];
     const float* values = row.values + block_columns * k;
-    if (const std::size_t group = begin / level_group; group != touched) {
+    if (const std::size_t group = begin / gradient_group; group != touched) {
       if (touched != none) measure(a, touched);
       touched = group;
     }
     for (std::size_t i = 0; i < block_columns; i += hn::Lanes(d)) {
       const auto value = hn::PromoteTo(d, hn::LoadU(df, values + i));
-      hn::Store(hn::NegMulAdd(by, value, hn::Load(d, a.level + begin + i)), d, a.level + begin + i);
+      hn::Store(hn::NegMulAdd(by, value, hn::Load(d, a.negative_gradient + begin + i)), d,
+                a.negative_gradient + begin + i);
     }
   }
   if (touched != none) measure(a, touched);
@@ -87,14 +88,14 @@ std::size_t extreme_group(const double* x, std::size_t count, double sign) {
   return 0;
 }
 
-/// The first point of a group where level + offset is `value`.
-std::size_t find_in_group(const double* level, const double* offset, std::size_t group,
+/// The first point of a group where negative gradient + offset is `value`.
+std::size_t find_in_group(const double* negative_gradient, const double* offset, std::size_t group,
                           double value) {
   const D d;
   const auto wanted = hn::Set(d, value);
-  const std::size_t begin = group * level_group;
-  for (std::size_t p = begin; p < begin + level_group; p += hn::Lanes(d)) {
-    const auto sum = hn::Add(hn::Load(d, level + p), hn::Load(d, offset + p));
+  const std::size_t begin = group * gradient_group;
+  for (std::size_t p = begin; p < begin + gradient_group; p += hn::Lanes(d)) {
+    const auto sum = hn::Add(hn::Load(d, negative_gradient + p), hn::Load(d, offset + p));
     const auto found = hn::FindFirstTrue(d, hn::Eq(sum, wanted));
     if (found >= 0) return p + static_cast<std::size_t>(found);
   }
@@ -102,12 +103,12 @@ std::size_t find_in_group(const double* level, const double* offset, std::size_t
 }
 
 /// As in inner.cpp, in float: fractions are compared by cross-multiplication.
-NearLevels::Partner best_near(const float* low, const float* diagonals, const BlockRow& row,
-                              float level, float diagonal) {
+GroupedGradient::Partner best_partner(const float* low, const float* diagonals, const BlockRow& row,
+                                      float negative_gradient, float diagonal) {
   const hn::CappedTag<float, block_columns> d;
   const hn::RebindToSigned<decltype(d)> di;
   const std::size_t lanes = hn::Lanes(d);
-  const auto from = hn::Set(d, level), own = hn::Set(d, diagonal), zero = hn::Zero(d);
+  const auto from = hn::Set(d, negative_gradient), own = hn::Set(d, diagonal), zero = hn::Zero(d);
   const auto least = hn::Set(d, least_curvature), two = hn::Set(d, 2.0f);
   auto best_top = zero, best_bottom = hn::Set(d, 1.0f);
   auto best_at = hn::Set(di, -1);
@@ -149,65 +150,70 @@ HWY_EXPORT(measure);
 HWY_EXPORT(move);
 HWY_EXPORT(extreme_group);
 HWY_EXPORT(find_in_group);
-HWY_EXPORT(best_near);
+HWY_EXPORT(best_partner);
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t largest_vector = 8;
 
 }  // namespace
 
-NearLevels::NearLevels(std::size_t points) {
+GroupedGradient::GroupedGradient(std::size_t points) {
   const std::size_t groups = (points + group_points - 1) / group_points;
-  level_.assign(groups * group_points, 0.0);
-  growth_.assign(level_.size(), -infinity);
-  fall_.assign(level_.size(), infinity);
-  low_.assign(level_.size(), std::numeric_limits<float>::infinity());
-  diagonal_.assign(level_.size(), 1.0f);
+  negative_gradient_.assign(groups * group_points, 0.0);
+  growth_.assign(negative_gradient_.size(), -infinity);
+  fall_.assign(negative_gradient_.size(), infinity);
+  low_.assign(negative_gradient_.size(), std::numeric_limits<float>::infinity());
+  diagonal_.assign(negative_gradient_.size(), 1.0f);
   const std::size_t padded = (groups + largest_vector - 1) / largest_vector * largest_vector;
   highest_.assign(padded, -infinity);
   lowest_.assign(padded, infinity);
 }
 
-void NearLevels::set_variables(std::size_t point, double growth, double fall, double diagonal) {
+void GroupedGradient::set_variables(std::size_t point, double growth, double fall,
+                                    double diagonal) {
   growth_[point] = growth;
   fall_[point] = fall;
   diagonal_[point] = static_cast<float>(diagonal);
 }
 
-LevelArrays NearLevels::arrays() {
-  return {level_.data(), growth_.data(),  fall_.data(),
-          low_.data(),   highest_.data(), lowest_.data()};
+GradientArrays GroupedGradient::arrays() {
+  return {negative_gradient_.data(), growth_.data(), fall_.data(), low_.data(),
+          highest_.data(),           lowest_.data()};
 }
 
-void NearLevels::measure(std::size_t point) {
+void GroupedGradient::measure(std::size_t point) {
   HWY_DYNAMIC_DISPATCH(measure)(arrays(), point / group_points);
 }
 
-void NearLevels::measure_all() {
-  for (std::size_t p = 0; p < level_.size(); p += group_points) measure(p);
+void GroupedGradient::measure_all() {
+  for (std::size_t p = 0; p < negative_gradient_.size(); p += group_points) measure(p);
 }
 
-void NearLevels::move(const BlockRow& row, double step) {
+void GroupedGradient::move(const BlockRow& row, double step) {
   HWY_DYNAMIC_DISPATCH(move)(arrays(), row, step);
 }
 
-NearLevels::End NearLevels::highest() const {
+GroupedGradient::End GroupedGradient::highest() const {
   const std::size_t group =
       HWY_DYNAMIC_DISPATCH(extreme_group)(highest_.data(), highest_.size(), 1);
   const double value = highest_[group];
-  return {value, HWY_DYNAMIC_DISPATCH(find_in_group)(level_.data(), growth_.data(), group, value)};
+  return {value, HWY_DYNAMIC_DISPATCH(find_in_group)(negative_gradient_.data(), growth_.data(),
+                                                     group, value)};
 }
 
-NearLevels::End NearLevels::lowest() const {
+GroupedGradient::End GroupedGradient::lowest() const {
   const std::size_t group = HWY_DYNAMIC_DISPATCH(extreme_group)(lowest_.data(), lowest_.size(), -1);
   const double value = lowest_[group];
-  return {value, HWY_DYNAMIC_DISPATCH(find_in_group)(level_.data(), fall_.data(), group, value)};
+  return {value, HWY_DYNAMIC_DISPATCH(find_in_group)(negative_gradient_.data(), fall_.data(), group,
+                                                     value)};
 }
 
-NearLevels::Partner NearLevels::best_near(const BlockRow& row, double level,
-                                          double diagonal) const {
-  return HWY_DYNAMIC_DISPATCH(best_near)(low_.data(), diagonal_.data(), row,
-                                         static_cast<float>(level), static_cast<float>(diagonal));
+GroupedGradient::Partner GroupedGradient::best_partner(const BlockRow& row,
+                                                       double negative_gradient,
+                                                       double diagonal) const {
+  return HWY_DYNAMIC_DISPATCH(best_partner)(low_.data(), diagonal_.data(), row,
+                                            static_cast<float>(negative_gradient),
+                                            static_cast<float>(diagonal));
 }
 
 }  // namespace maxmargin

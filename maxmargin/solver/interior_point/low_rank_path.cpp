@@ -1,4 +1,4 @@
-#include "maxmargin/solver/interior_point/thin.hpp"
+#include "maxmargin/solver/interior_point/low_rank_path.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -28,11 +28,11 @@ constexpr double rounding_margin = 8;
 class Corrector {
  public:
   Corrector(const DualQp& qp, const InteriorPoint& options, const Run& run)
-      : qp_(qp), options_(options), run_(run), limits_(run, options.stop), thin_(qp) {}
+      : qp_(qp), options_(options), run_(run), limits_(run, options.stop), low_rank_(qp) {}
 
   Solution solve() {
-    for (double residual = options_.thin;; residual *= tightening) {
-      const bool close = thin_to(residual);
+    for (double residual = options_.low_rank;; residual *= tightening) {
+      const bool close = approximate_to(residual);
       best_.ended = correct();
       best_.iterations = iterations_;
       if (best_.ended != Ended::stalled || !close || residual < least_residual)
@@ -46,17 +46,17 @@ class Corrector {
   }
 
   /// Whether Z could be made that close to K.
-  bool thin_to(double residual) {
+  bool approximate_to(double residual) {
     Approximate how;
     how.selection = Selection::pivoted;
     how.residual = residual;
-    how.rank = most_thin_columns(qp_.K->size(), options_.memory_bytes);
+    how.rank = most_low_rank_columns(qp_.K->size(), options_.memory_bytes);
     // Room is made for all of them at once, and has to be cleared.
     if (const auto needed = estimated_rank(*qp_.K, residual, run_.threads))
       how.rank = std::min(how.rank, more_than_estimated * *needed + some_columns);
     const Approximated low = approximate(*qp_.K, how, run_.threads, go_on());
     Z_ = low.Z;
-    thin_.K = make_low_rank_quadratic(Z_);
+    low_rank_.K = make_low_rank_quadratic(Z_);
     return !low.residual.empty() && low.residual.back() <= residual * low.trace;
   }
 
@@ -64,7 +64,7 @@ class Corrector {
     std::vector<double> start = best_.a.empty() ? run_.start : best_.a;
     double before = infinity;
     for (int round = 0; round < most_rounds; ++round) {
-      Solution solution = maxmargin::run(thin_, inner_options(), inner_run(std::move(start)));
+      Solution solution = maxmargin::run(low_rank_, inner_options(), inner_run(std::move(start)));
       iterations_ += solution.iterations;
       const Ended ended = solution.ended;
       start = solution.a;
@@ -80,7 +80,7 @@ class Corrector {
 
   InteriorPoint inner_options() const {
     InteriorPoint options = options_;
-    options.thin = 0;
+    options.low_rank = 0;
     options.stop.kkt *= inner_share;
     options.stop.relative_gap *= inner_share;
     if (options.stop.iterations != Stop{}.iterations)
@@ -105,7 +105,7 @@ class Corrector {
     Z_->spread(Z_->gather(beta, run_.threads), near, run_.threads);
     for (std::size_t v = 0; v < qp_.size(); ++v) {
       const Index i = qp_.row[v];
-      thin_.block[v].linear = qp_.block[v].linear + qp_.block[v].sign * (f[i] - near[i]);
+      low_rank_.block[v].linear = qp_.block[v].linear + qp_.block[v].sign * (f[i] - near[i]);
     }
     Evaluation now = evaluate(qp_, solution.a, f, solution.lambda);
     progress_.primal = now.primal;
@@ -131,7 +131,7 @@ class Corrector {
   const InteriorPoint& options_;
   const Run& run_;
   Limits limits_;
-  DualQp thin_;  ///< over Z Z'
+  DualQp low_rank_;  ///< over Z Z'
   std::shared_ptr<const LowRank> Z_;
   Stopwatch clock_;
   Progress progress_;
@@ -143,7 +143,7 @@ class Corrector {
 
 }  // namespace
 
-std::size_t most_thin_columns(std::size_t points, std::size_t memory_bytes) {
+std::size_t most_low_rank_columns(std::size_t points, std::size_t memory_bytes) {
   std::size_t low = 0, high = points / 3;
   while (low < high) {
     const std::size_t middle = high - (high - low) / 2;
@@ -158,7 +158,7 @@ std::size_t most_thin_columns(std::size_t points, std::size_t memory_bytes) {
   return low;
 }
 
-Solution run_thin(const DualQp& qp, const InteriorPoint& options, const Run& run) {
+Solution run_low_rank(const DualQp& qp, const InteriorPoint& options, const Run& run) {
   return Corrector(qp, options, run).solve();
 }
 

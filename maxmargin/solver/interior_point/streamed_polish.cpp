@@ -1,4 +1,4 @@
-#include "maxmargin/solver/interior_point/streamed_settle.hpp"
+#include "maxmargin/solver/interior_point/streamed_polish.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,9 +15,9 @@ namespace {
 using Constant = StreamedProblem::Constant;
 
 // Of sums over the rows at their bounds.
-constexpr double settled_rounding = 1e-13;
+constexpr double polished_rounding = 1e-13;
 
-bool is_near(const Block* block, std::size_t blocks, double f, double reach) {
+bool is_at_corner(const Block* block, std::size_t blocks, double f, double reach) {
   for (std::size_t k = 0; k < blocks; ++k)
     if (has_corner(block[k]) && std::abs(beyond_corner(block[k], block[k].sign * f)) <= reach)
       return true;
@@ -45,7 +45,7 @@ void look_through(const StreamedProblem& problem, const RowChunk& chunk, std::sp
       beta[i] = 0;
       const double value = f[begin + i];
       const std::size_t blocks = problem.blocks_of(chunk, begin + i, block);
-      if (is_near(block, blocks, value, reach)) {
+      if (is_at_corner(block, blocks, value, reach)) {
         found.Z.insert(found.Z.end(), Z.data() + i * N, Z.data() + i * N + columns);
         found.block.insert(found.block.end(), block, block + blocks);
         found.row.insert(found.row.end(), blocks, static_cast<Index>(found.rows++));
@@ -59,7 +59,7 @@ void look_through(const StreamedProblem& problem, const RowChunk& chunk, std::sp
   }
 }
 
-void append(NearRows& to, const Found& found, std::size_t columns) {
+void append(CornerRows& to, const Found& found, std::size_t columns) {
   const auto first = static_cast<Index>(columns > 0      ? to.Z.size() / columns
                                         : to.row.empty() ? 0
                                                          : to.row.back() + 1);
@@ -83,7 +83,7 @@ std::vector<double> variables_of(const StreamedProblem& problem, const StreamedP
   Block block[2];
   for (std::size_t i = 0; i < chunk.rows; ++i) {
     const std::size_t blocks = problem.blocks_of(chunk, i, block);
-    const bool has_own = !corners && is_near(block, blocks, f[i], position.reach);
+    const bool has_own = !corners && is_at_corner(block, blocks, f[i], position.reach);
     for (std::size_t k = 0; k < blocks; ++k) {
       const double sign = block[k].sign, h = sign * f[i];
       a.push_back(corners   ? at_corner(block[k], h, sign * aside[i], position.reach).t
@@ -94,13 +94,13 @@ std::vector<double> variables_of(const StreamedProblem& problem, const StreamedP
   return a;
 }
 
-NearRows collect_near(const StreamedProblem& problem, std::span<const double> point, double reach,
-                      std::size_t most, const StreamedPosition* before, const Threads& threads,
-                      const GoOn& go_on) {
+CornerRows collect_corner_rows(const StreamedProblem& problem, std::span<const double> point,
+                               double reach, std::size_t most, const StreamedPosition* before,
+                               const Threads& threads, const GoOn& go_on) {
   const Stopwatch clock;
   const std::size_t N = problem.numbers();
   const std::size_t columns = N - (problem.constant == Constant::free ? 1 : 0);
-  NearRows result;
+  CornerRows result;
   result.position.point.assign(point.begin(), point.end());
   result.position.reach = reach;
   result.position.own_before.resize(problem.rows->chunks());
@@ -135,7 +135,7 @@ NearRows collect_near(const StreamedProblem& problem, std::span<const double> po
   return result;
 }
 
-std::optional<Restricted> solve_restricted(const StreamedProblem& problem, NearRows near,
+std::optional<Restricted> solve_restricted(const StreamedProblem& problem, CornerRows near,
                                            const Run& run) {
   const std::size_t N = problem.numbers();
   const bool free = problem.constant == Constant::free;
@@ -148,7 +148,7 @@ std::optional<Restricted> solve_restricted(const StreamedProblem& problem, NearR
     outside = result.point.back();
     result.point.back() = result.position.point.back();
   }
-  const double nothing = settled_rounding * near.fixed_size;
+  const double nothing = polished_rounding * near.fixed_size;
   if (near.block.empty()) return std::abs(outside) > nothing ? std::nullopt : std::optional(result);
 
   const std::size_t points = near.row.back() + 1;

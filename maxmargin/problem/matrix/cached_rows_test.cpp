@@ -1,4 +1,4 @@
-#include "maxmargin/problem/matrix/kept_rows.hpp"
+#include "maxmargin/problem/matrix/cached_rows.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include "maxmargin/problem/matrix/forwarding.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 
-namespace maxmargin::kept_rows_test {
+namespace maxmargin::cached_rows_test {
 namespace {
 
 constexpr std::size_t points = 90;
@@ -82,20 +82,20 @@ void expect_equal(const Quadratic& one, const Quadratic& other) {
   for (std::size_t c = 0; c < points; ++c) EXPECT_NEAR(sum[c], expected[c], 1e-12);
 }
 
-TEST(KeptRows, AreTheRowsOfTheMatrix) {
+TEST(CachedRows, AreTheRowsOfTheMatrix) {
   const auto K = made(300, Rbf{0.02});
   const auto expensive = std::make_shared<const Counting>(K);
   for (const std::size_t bytes : {std::size_t{0}, 2 * row_bytes, 100 * row_bytes}) {
-    const auto kept = keep_rows(expensive, bytes);
+    const auto kept = cache_rows(expensive, bytes);
     ASSERT_NE(kept, expensive);
     expect_equal(*kept, *K);
     expect_equal(*kept, *K);  // from what is kept now
   }
 }
 
-TEST(KeptRows, AreComputedOnce) {
+TEST(CachedRows, AreComputedOnce) {
   const auto K = std::make_shared<const Counting>(made(20, Rbf{1}));
-  const auto kept = keep_rows(K, 5 * row_bytes);
+  const auto kept = cache_rows(K, 5 * row_bytes);
   const Threads threads(1);
   std::vector<float> values(3 * points);
   std::vector<float*> out{&values[0], &values[points], &values[2 * points]};
@@ -115,11 +115,11 @@ TEST(KeptRows, AreComputedOnce) {
   EXPECT_EQ(values[0], 1.0f);
 }
 
-TEST(KeptRows, AreNotKeptWhereTheyAreCheap) {
+TEST(CachedRows, AreNotKeptWhereTheyAreCheap) {
   const auto few_features = made(2, Rbf{1}), linear = made(60, Linear{});
-  EXPECT_EQ(keep_rows(few_features, 1 << 20), few_features);
-  EXPECT_EQ(keep_rows(linear, 1 << 20), linear);
+  EXPECT_EQ(cache_rows(few_features, 1 << 20), few_features);
+  EXPECT_EQ(cache_rows(linear, 1 << 20), linear);
 }
 
 }  // namespace
-}  // namespace maxmargin::kept_rows_test
+}  // namespace maxmargin::cached_rows_test

@@ -1,4 +1,4 @@
-#include "maxmargin/problem/matrix/kept_rows.hpp"
+#include "maxmargin/problem/matrix/cached_rows.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::size_t columns_per_task = 4096;
 
-class KeptRows final : public ForwardingQuadratic, StoredRows {
+class CachedRows final : public ForwardingQuadratic, StoredRows {
  public:
-  KeptRows(std::shared_ptr<const Quadratic> K, std::size_t bytes)
+  CachedRows(std::shared_ptr<const Quadratic> K, std::size_t bytes)
       : ForwardingQuadratic(std::move(K)), store_(std::make_unique<SegmentStore>(size(), bytes)) {}
 
   /// Rows that are kept whole are not truncated as well.
@@ -131,10 +131,10 @@ class KeptRows final : public ForwardingQuadratic, StoredRows {
 
 }  // namespace
 
-std::shared_ptr<const Quadratic> keep_rows(std::shared_ptr<const Quadratic> K, std::size_t bytes) {
+std::shared_ptr<const Quadratic> cache_rows(std::shared_ptr<const Quadratic> K, std::size_t bytes) {
   const bool pays = K->value_cost() >= costs.touch_value && K->can().coded == nullptr &&
                     K->columns() >= K->size();
-  return pays ? std::make_shared<const KeptRows>(std::move(K), bytes) : K;
+  return pays ? std::make_shared<const CachedRows>(std::move(K), bytes) : K;
 }
 
 }  // namespace maxmargin

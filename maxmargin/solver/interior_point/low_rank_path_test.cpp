@@ -1,4 +1,4 @@
-#include "maxmargin/solver/interior_point/thin.hpp"
+#include "maxmargin/solver/interior_point/low_rank_path.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include "tests/dense_quadratic.hpp"
 #include "tests/made_data.hpp"
 
-namespace maxmargin::thin_test {
+namespace maxmargin::low_rank_path_test {
 namespace {
 
 /// exp(-gamma |x - z|^2) over made rows; the loss's blocks, and the row of a bias.
@@ -50,65 +50,65 @@ DualQp machine(const Loss& loss, double gamma, bool bias, std::size_t rows = 150
   return qp;
 }
 
-InteriorPoint path(double thin, double precision) {
+InteriorPoint path(double low_rank, double precision) {
   InteriorPoint options;
-  options.thin = thin;
+  options.low_rank = low_rank;
   options.stop.kkt = options.stop.relative_gap = precision;
   return options;
 }
 
 // However roughly the columns follow K, the optimum is that of K.
-TEST(Thin, TheOptimumIsThatOfTheMatrix) {
+TEST(LowRankPath, TheOptimumIsThatOfTheMatrix) {
   const Threads threads(2);
   for (const Loss& loss : {Loss{Squared{}}, Loss{Logistic{}}, Loss{SquaredHinge{}},
                            Loss{SquaredEpsilonInsensitive{0.1}}, Loss{Huber{0.3}}})
     for (const bool bias : {true, false})
-      for (const double thin : {1e-3, 1e-6}) {
-        SCOPED_TRACE(std::to_string(loss.index()) + " " + std::to_string(thin));
+      for (const double low_rank : {1e-3, 1e-6}) {
+        SCOPED_TRACE(std::to_string(loss.index()) + " " + std::to_string(low_rank));
         const DualQp qp = machine(loss, 0.5, bias);
         const Certified whole = solve(qp, path(0, 1e-10), threads);
-        const Certified thinned = solve(qp, path(thin, 1e-9), threads);
-        EXPECT_EQ(thinned.solution.ended, Ended::converged);
-        EXPECT_LE(thinned.certificate.kkt, 1e-9);
-        EXPECT_NEAR(thinned.certificate.primal, whole.certificate.primal,
+        const Certified by_low_rank = solve(qp, path(low_rank, 1e-9), threads);
+        EXPECT_EQ(by_low_rank.solution.ended, Ended::converged);
+        EXPECT_LE(by_low_rank.certificate.kkt, 1e-9);
+        EXPECT_NEAR(by_low_rank.certificate.primal, whole.certificate.primal,
                     1e-9 * std::abs(whole.certificate.primal));
       }
 }
 
 // A kernel that no few columns are close to: an honest end, whose bounds hold.
-TEST(Thin, NarrowKernelsStall) {
+TEST(LowRankPath, NarrowKernelsStall) {
   const Threads threads(1);
   const DualQp qp = machine(Hinge{}, 1000, true, 60);
   const Certified whole = solve(qp, path(0, 1e-10), threads);
-  const Certified thinned = solve(qp, path(1e-5, 1e-9), threads);
-  EXPECT_EQ(thinned.solution.ended, Ended::stalled);
-  EXPECT_GE(thinned.certificate.primal, whole.certificate.dual * (1 - 1e-9));
-  EXPECT_LE(thinned.certificate.dual, whole.certificate.primal * (1 + 1e-9));
+  const Certified by_low_rank = solve(qp, path(1e-5, 1e-9), threads);
+  EXPECT_EQ(by_low_rank.solution.ended, Ended::stalled);
+  EXPECT_GE(by_low_rank.certificate.primal, whole.certificate.dual * (1 - 1e-9));
+  EXPECT_LE(by_low_rank.certificate.dual, whole.certificate.primal * (1 + 1e-9));
 }
 
 // Costs that no other solver takes go on with all of K.
-TEST(Thin, NarrowKernelsOfEntropiesConverge) {
+TEST(LowRankPath, NarrowKernelsOfEntropiesConverge) {
   const Threads threads(1);
   const DualQp qp = machine(Logistic{}, 1000, true, 60);
   const Certified whole = solve(qp, path(0, 1e-10), threads);
-  const Certified thinned = solve(qp, path(0.5, 1e-9), threads);
-  EXPECT_EQ(thinned.solution.ended, Ended::converged);
-  EXPECT_NEAR(thinned.certificate.primal, whole.certificate.primal,
+  const Certified by_low_rank = solve(qp, path(0.5, 1e-9), threads);
+  EXPECT_EQ(by_low_rank.solution.ended, Ended::converged);
+  EXPECT_NEAR(by_low_rank.certificate.primal, whole.certificate.primal,
               1e-9 * whole.certificate.primal);
 }
 
-TEST(Thin, MemoryLimitsTheColumns) {
-  const std::size_t bytes = 10 << 20, most = most_thin_columns(10000, bytes);
+TEST(LowRankPath, MemoryLimitsTheColumns) {
+  const std::size_t bytes = 10 << 20, most = most_low_rank_columns(10000, bytes);
   EXPECT_GT(most, 10u);
   EXPECT_LT(most, 131u);  // of which the columns alone would take 10 MiB
-  EXPECT_EQ(most_thin_columns(900, std::size_t{1} << 40), 300u);
-  EXPECT_EQ(most_thin_columns(10000, 1000), 0u);
+  EXPECT_EQ(most_low_rank_columns(900, std::size_t{1} << 40), 300u);
+  EXPECT_EQ(most_low_rank_columns(10000, 1000), 0u);
   InteriorPoint options = path(1e-5, 1e-3);
   options.memory_bytes = 1000;
   EXPECT_TRUE(refuses(machine(Squared{}, 0.5, true), options));
 }
 
-TEST(Thin, LimitsLeaveAnAnswer) {
+TEST(LowRankPath, LimitsLeaveAnAnswer) {
   const Threads threads(1);
   const DualQp qp = machine(Logistic{}, 0.5, true);
   InteriorPoint options = path(1e-5, 1e-9);
@@ -123,4 +123,4 @@ TEST(Thin, LimitsLeaveAnAnswer) {
 }
 
 }  // namespace
-}  // namespace maxmargin::thin_test
+}  // namespace maxmargin::low_rank_path_test

@@ -8,7 +8,7 @@
 namespace maxmargin {
 
 /// The rows near a corner at a point, in memory, and the sums of all others at their bounds.
-struct NearRows {
+struct CornerRows {
   bool complete = true;  ///< false: the pass was stopped
   bool too_many = false;
   StreamedPosition position;  ///< without the values
@@ -25,9 +25,9 @@ struct NearRows {
 
 /// One pass: collects the rows within `reach` of a corner, `most` of them at most, and examines a
 /// solution with w and b at the same point.
-NearRows collect_near(const StreamedProblem& problem, std::span<const double> point, double reach,
-                      std::size_t most, const StreamedPosition* before, const Threads& threads,
-                      const GoOn& go_on);
+CornerRows collect_corner_rows(const StreamedProblem& problem, std::span<const double> point,
+                               double reach, std::size_t most, const StreamedPosition* before,
+                               const Threads& threads, const GoOn& go_on);
 
 /// The optimum where only the rows near their corners move. Nothing if their bounds do not let the
 /// variables sum up to what the constant asks for.
@@ -35,7 +35,7 @@ struct Restricted {
   StreamedPosition position;
   std::vector<double> point;
 };
-std::optional<Restricted> solve_restricted(const StreamedProblem& problem, NearRows near,
+std::optional<Restricted> solve_restricted(const StreamedProblem& problem, CornerRows near,
                                            const Run& run);
 
 }  // namespace maxmargin

@@ -1,4 +1,4 @@
-#include "maxmargin/problem/matrix/near_rows.hpp"
+#include "maxmargin/problem/matrix/truncated_rows.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "maxmargin/problem/matrix/capabilities.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 
-namespace maxmargin::near_rows_test {
+namespace maxmargin::truncated_rows_test {
 namespace {
 
 constexpr std::size_t points = 1403;  // not a whole number of blocks
@@ -82,49 +82,49 @@ void expect_same(const Quadratic& near, const Quadratic& plain, const Threads& t
   }
 }
 
-TEST(NearRows, ValuesAreThoseOfTheMatrixWhateverTheRoom) {
+TEST(TruncatedRows, ValuesAreThoseOfTheMatrixWhateverTheRoom) {
   const auto K = made();
-  ASSERT_LT(near_share(*K), 0.1);
+  ASSERT_LT(nonzero_share(*K), 0.1);
   const Threads threads(2);
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{60'000}, ample})
-    expect_same(*keep_near_rows(K, bytes), *K, threads);
+    expect_same(*cache_truncated_rows(K, bytes), *K, threads);
 }
 
-TEST(NearRows, ColumnsMayBeStretchesThatBeginAnywhere) {
+TEST(TruncatedRows, ColumnsMayBeStretchesThatBeginAnywhere) {
   std::vector<Index> some(150);
   std::iota(some.begin(), some.begin() + 83, Index{5});
   std::iota(some.begin() + 83, some.end(), Index{1301});
   const auto K = made()->restrict_to(some);
   const Threads alone(1);
-  const auto near = keep_near_rows(K, ample);
+  const auto near = cache_truncated_rows(K, ample);
   ASSERT_NE(near, K);
   expect_same(*near, *K, alone);
 }
 
-TEST(NearRows, HasTheSameBitsWithAnyNumberOfThreads) {
+TEST(TruncatedRows, HasTheSameBitsWithAnyNumberOfThreads) {
   const auto K = made();
   const Threads alone(1), three(3);
-  const auto one = keep_near_rows(K, 200'000), many = keep_near_rows(K, 200'000);
+  const auto one = cache_truncated_rows(K, 200'000), many = cache_truncated_rows(K, 200'000);
   for (const std::size_t step : {9, 2, 2})
     EXPECT_EQ(product(*one, every(step, points), alone),
               product(*many, every(step, points), three));
 }
 
-TEST(NearRows, KeepsRowsAsLongAsThereIsRoom) {
+TEST(TruncatedRows, KeepsRowsAsLongAsThereIsRoom) {
   const auto K = made();
   const Threads alone(1);
   EXPECT_FALSE(stores_truncated_rows(*K));
-  const auto little = keep_near_rows(K, 100'000), much = keep_near_rows(K, ample);
+  const auto little = cache_truncated_rows(K, 100'000), much = cache_truncated_rows(K, ample);
   EXPECT_TRUE(stores_truncated_rows(*little));
   for (const auto& near : {little, much}) product(*near, every(1, points), alone);
   EXPECT_FALSE(stores_truncated_rows(*little));
   EXPECT_TRUE(stores_truncated_rows(*much));
 }
 
-TEST(NearRows, ARowThatIsKeptHasTheValuesThatCount) {
+TEST(TruncatedRows, ARowThatIsKeptHasTheValuesThatCount) {
   const auto K = made();
   const Threads alone(1);
-  const auto near = keep_near_rows(K, ample);
+  const auto near = cache_truncated_rows(K, ample);
   const StoredRows* stored = near->can().stored;
   ASSERT_NE(stored, nullptr);
   EXPECT_FALSE(stored->truncated_row(700));
@@ -143,14 +143,14 @@ TEST(NearRows, ARowThatIsKeptHasTheValuesThatCount) {
     ASSERT_NEAR(found[c], wanted[c], rounding(*K, 1) / std::sqrt(points)) << c;
 }
 
-TEST(NearRows, AWideKernelIsLeftAsItIs) {
+TEST(TruncatedRows, AWideKernelIsLeftAsItIs) {
   Rng rng(5);
   Features rows = Features::dense(3);
   for (std::size_t i = 0; i < 300; ++i)
     rows.append(std::vector<double>{rng.uniform(), rng.uniform(), rng.uniform()});
   const auto K = make_kernel_quadratic(Rbf{1.0}, std::make_shared<const Features>(std::move(rows)));
-  EXPECT_EQ(keep_near_rows(K, ample), K);
+  EXPECT_EQ(cache_truncated_rows(K, ample), K);
 }
 
 }  // namespace
-}  // namespace maxmargin::near_rows_test
+}  // namespace maxmargin::truncated_rows_test

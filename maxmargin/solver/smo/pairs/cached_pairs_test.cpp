@@ -1,4 +1,4 @@
-#include "maxmargin/solver/smo/pairs/kept_pairs.hpp"
+#include "maxmargin/solver/smo/pairs/cached_pairs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 
-namespace maxmargin::kept_pairs_test {
+namespace maxmargin::cached_pairs_test {
 namespace {
 
 constexpr std::size_t ample = std::size_t{1} << 28;
@@ -61,18 +61,18 @@ void expect_solved(const DualQp& qp) {
   const Threads threads(2);
   Active active = active_of(qp, threads);
   RowCache cache(qp.K, ample, 2);
-  ASSERT_TRUE(KeptPairs::can_take(active, CoupledRows(), cache));
+  ASSERT_TRUE(CachedPairs::can_take(active, CoupledRows(), cache));
   const double before = objective(active);
   double decrease = 0;
   std::size_t rounds = 0;
   // With few steps at a time: it goes on where it stopped.
-  while (active.levels(threads).violation() > 1e-3 && ++rounds < 1000) {
-    const KeptPairs::Result result = KeptPairs(active, cache).improve(1e-3, 100, threads);
+  while (active.gradient(threads).violation() > 1e-3 && ++rounds < 1000) {
+    const CachedPairs::Result result = CachedPairs(active, cache).improve(1e-3, 100, threads);
     EXPECT_LE(result.steps, 100u);
     EXPECT_GT(result.decrease, 0);
     decrease += result.decrease;
   }
-  EXPECT_LE(active.levels(threads).violation(), 1e-3);
+  EXPECT_LE(active.gradient(threads).violation(), 1e-3);
   EXPECT_GT(rounds, 3u);
   std::vector<double> sums(active.rows(), 0.0), x(active.f.size(), 0.0), f(active.f.size());
   for (std::size_t v = 0; v < active.size(); ++v) {
@@ -87,47 +87,47 @@ void expect_solved(const DualQp& qp) {
   EXPECT_NEAR(decrease, before - objective(active), 1e-6 * decrease);
 }
 
-TEST(KeptPairs, SolvesAProblemAndCarriesFAlong) { expect_solved(tube(301, Rows::one)); }
+TEST(CachedPairs, SolvesAProblemAndCarriesFAlong) { expect_solved(tube(301, Rows::one)); }
 
-TEST(KeptPairs, KeepsEveryEqualityRow) { expect_solved(tube(243, Rows::by_side)); }
+TEST(CachedPairs, KeepsEveryEqualityRow) { expect_solved(tube(243, Rows::by_side)); }
 
-TEST(KeptPairs, SameBitsForAnyNumberOfThreads) {
+TEST(CachedPairs, SameBitsForAnyNumberOfThreads) {
   const DualQp qp = tube(301, Rows::one);
   std::vector<std::vector<double>> beta;
   for (const int count : {1, 3}) {
     const Threads threads(count);
     Active active = active_of(qp, threads);
     RowCache cache(qp.K, ample, 2);
-    KeptPairs(active, cache).improve(1e-3, 100'000, threads);
+    CachedPairs(active, cache).improve(1e-3, 100'000, threads);
     beta.push_back(active.beta);
   }
   EXPECT_EQ(beta[0], beta[1]);
 }
 
-TEST(KeptPairs, EndsWhereItsRowsHaveNoMoreRoom) {
+TEST(CachedPairs, EndsWhereItsRowsHaveNoMoreRoom) {
   const Threads threads(1);
   const DualQp qp = tube(301, Rows::one);
   Active active = active_of(qp, threads);
   RowCache cache(qp.K, 100 * (320 * sizeof(float) + 64), 2);
   ASSERT_LT(cache.capacity(), 301u);
-  KeptPairs(active, cache).improve(1e-3, 100'000, threads);
+  CachedPairs(active, cache).improve(1e-3, 100'000, threads);
   EXPECT_LE(cache.size(), cache.capacity());
-  EXPECT_GT(active.levels(threads).violation(), 1e-3);
+  EXPECT_GT(active.gradient(threads).violation(), 1e-3);
 }
 
-TEST(KeptPairs, NeedsRoomForAllRowsAndNoCurvature) {
+TEST(CachedPairs, NeedsRoomForAllRowsAndNoCurvature) {
   const Threads threads(1);
   DualQp qp = tube(100, Rows::one);
   const Active active = active_of(qp, threads);
-  EXPECT_FALSE(KeptPairs::can_take(active, CoupledRows(), RowCache(qp.K, 4096, 2)));
+  EXPECT_FALSE(CachedPairs::can_take(active, CoupledRows(), RowCache(qp.K, 4096, 2)));
   qp.block[3].curvature = 0.5;
   EXPECT_FALSE(
-      KeptPairs::can_take(active_of(qp, threads), CoupledRows(), RowCache(qp.K, ample, 2)));
+      CachedPairs::can_take(active_of(qp, threads), CoupledRows(), RowCache(qp.K, ample, 2)));
   qp = tube(100, Rows::one);
   qp.row[2] = qp.row[0];  // a third variable of the first point
   EXPECT_FALSE(
-      KeptPairs::can_take(active_of(qp, threads), CoupledRows(), RowCache(qp.K, ample, 2)));
+      CachedPairs::can_take(active_of(qp, threads), CoupledRows(), RowCache(qp.K, ample, 2)));
 }
 
 }  // namespace
-}  // namespace maxmargin::kept_pairs_test
+}  // namespace maxmargin::cached_pairs_test

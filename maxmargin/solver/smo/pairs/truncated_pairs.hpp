@@ -5,7 +5,7 @@
 
 #include "maxmargin/problem/matrix/capabilities.hpp"
 #include "maxmargin/solver/smo/active.hpp"
-#include "maxmargin/solver/smo/pairs/near_levels.hpp"
+#include "maxmargin/solver/smo/pairs/grouped_gradient.hpp"
 
 namespace maxmargin {
 
@@ -14,7 +14,7 @@ namespace maxmargin {
 /// most variables end between their bounds this visits fewer rows than working sets do, which bring
 /// together variables that have nothing to do with each other. Points whose row is not yet kept
 /// wait until those with one violate little in comparison; then the worst get theirs.
-class NearPairs {
+class TruncatedPairs {
  public:
   /// Steps between two looks at limits: the points are gathered again each time.
   static constexpr std::size_t at_once = 16384;
@@ -22,7 +22,7 @@ class NearPairs {
   /// Whether K keeps such rows, and pairs alone keep the equality rows.
   static bool can_take(const Active& active, const CoupledRows& coupling);
 
-  explicit NearPairs(Active& active);
+  explicit TruncatedPairs(Active& active);
 
   struct Result {
     std::size_t steps = 0;
@@ -44,7 +44,7 @@ class NearPairs {
     double diagonal;
     Index first, growing, falling;  ///< variables: of the list, and those that count
   };
-  /// A point without a row, what its variables add to its level.
+  /// A point without a row, what its variables add to its negative gradient.
   struct Missing {
     double growth, fall;
     Index point;
@@ -57,7 +57,8 @@ class NearPairs {
   void gather(const Active& active);
   Missing look(std::size_t point);
   void show(std::size_t point);
-  Pair choose(const NearLevels::End& high, const NearLevels::End& low, const BlockRow& row) const;
+  Pair choose(const GroupedGradient::End& high, const GroupedGradient::End& low,
+              const BlockRow& row) const;
   double step(const Pair& pair);
   void step_until(double target, std::size_t most_steps, Result& result);
   Active::Range missing_ends() const;
@@ -73,8 +74,8 @@ class NearPairs {
   std::vector<Variable> variables_;
   std::vector<Point> points_;
   std::vector<Missing> missing_;
-  NearLevels levels_;
-  double base_ = 0;  ///< of the levels: nearer to zero they lose less when rounded to float
+  GroupedGradient gradient_;
+  double base_ = 0;  ///< of the gradient: nearer to zero they lose less when rounded to float
 };
 
 }  // namespace maxmargin

@@ -1,4 +1,4 @@
-#include "maxmargin/solver/smo/pairs/near_levels.hpp"
+#include "maxmargin/solver/smo/pairs/grouped_gradient.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/problem/dual_qp.hpp"
 
-namespace maxmargin::near_levels_test {
+namespace maxmargin::grouped_gradient_test {
 namespace {
 
 constexpr std::size_t points = 1000;  // not a whole number of groups
@@ -34,10 +34,10 @@ struct Sparse {
 
 /// The same by plain loops.
 struct Plain {
-  std::vector<double> level, growth, fall, diagonal;
+  std::vector<double> negative_gradient, growth, fall, diagonal;
 
-  double up(std::size_t p) const { return level[p] + growth[p]; }
-  double down(std::size_t p) const { return level[p] + fall[p]; }
+  double up(std::size_t p) const { return negative_gradient[p] + growth[p]; }
+  double down(std::size_t p) const { return negative_gradient[p] + fall[p]; }
   std::size_t highest() const {
     std::size_t best = 0;
     for (std::size_t p = 0; p < points; ++p)
@@ -56,52 +56,53 @@ struct Plain {
   }
 };
 
-/// Levels at random, some of them of variables that cannot grow or fall.
-void fill(Rng& rng, Plain& plain, NearLevels& levels) {
+/// Gradients at random, some of them of variables that cannot grow or fall.
+void fill(Rng& rng, Plain& plain, GroupedGradient& gradient) {
   for (std::size_t p = 0; p < points; ++p) {
-    plain.level.push_back(rng.normal());
+    plain.negative_gradient.push_back(rng.normal());
     plain.growth.push_back(rng.uniform() < 0.3 ? -infinity : 0.1);
     plain.fall.push_back(rng.uniform() < 0.3 ? infinity : -0.1);
     plain.diagonal.push_back(2 + rng.uniform());
-    levels.set_level(p, plain.level[p]);
-    levels.set_variables(p, plain.growth[p], plain.fall[p], plain.diagonal[p]);
+    gradient.set_negative_gradient(p, plain.negative_gradient[p]);
+    gradient.set_variables(p, plain.growth[p], plain.fall[p], plain.diagonal[p]);
   }
-  levels.measure_all();
+  gradient.measure_all();
 }
 
-void expect_same(const NearLevels& levels, const Plain& plain) {
-  for (std::size_t p = 0; p < points; ++p) ASSERT_NEAR(levels.level(p), plain.level[p], 1e-12);
-  const NearLevels::End high = levels.highest(), low = levels.lowest();
+void expect_same(const GroupedGradient& gradient, const Plain& plain) {
+  for (std::size_t p = 0; p < points; ++p)
+    ASSERT_NEAR(gradient.negative_gradient(p), plain.negative_gradient[p], 1e-12);
+  const GroupedGradient::End high = gradient.highest(), low = gradient.lowest();
   EXPECT_EQ(high.point, plain.highest());
   EXPECT_EQ(low.point, plain.lowest());
-  EXPECT_EQ(high.value, levels.up(high.point));
-  EXPECT_EQ(low.value, levels.down(low.point));
+  EXPECT_EQ(high.value, gradient.up(high.point));
+  EXPECT_EQ(low.value, gradient.down(low.point));
 }
 
-TEST(NearLevels, FollowsRowsThatAreMostlyZero) {
+TEST(GroupedGradient, FollowsRowsThatAreMostlyZero) {
   Rng rng(11);
   Plain plain;
-  NearLevels levels(points);
-  fill(rng, plain, levels);
-  expect_same(levels, plain);
+  GroupedGradient gradient(points);
+  fill(rng, plain, gradient);
+  expect_same(gradient, plain);
   for (int k = 0; k < 30; ++k) {
     const Sparse row(rng);
     const double step = rng.normal();
-    levels.move(row.row(), step);
-    for (std::size_t p = 0; p < points; ++p) plain.level[p] -= step * row.dense[p];
-    expect_same(levels, plain);
+    gradient.move(row.row(), step);
+    for (std::size_t p = 0; p < points; ++p) plain.negative_gradient[p] -= step * row.dense[p];
+    expect_same(gradient, plain);
   }
 }
 
-TEST(NearLevels, FindsThePartnerOfTheLargestGain) {
+TEST(GroupedGradient, FindsThePartnerOfTheLargestGain) {
   Rng rng(12);
   Plain plain;
-  NearLevels levels(points);
-  fill(rng, plain, levels);
+  GroupedGradient gradient(points);
+  fill(rng, plain, gradient);
   for (int k = 0; k < 30; ++k) {
     const Sparse row(rng);
     const double from = rng.normal() - 1, own = 1.5;
-    const NearLevels::Partner found = levels.best_near(row.row(), from, own);
+    const GroupedGradient::Partner found = gradient.best_partner(row.row(), from, own);
     double best = 0;
     for (std::size_t p = 0; p < points; ++p)
       if (row.dense[p] != 0) best = std::max(best, plain.gain(row, p, from, own));
@@ -111,22 +112,22 @@ TEST(NearLevels, FindsThePartnerOfTheLargestGain) {
     }
   }
   const Sparse row(rng);
-  EXPECT_EQ(levels.best_near(row.row(), -100, 1).gain, 0);
+  EXPECT_EQ(gradient.best_partner(row.row(), -100, 1).gain, 0);
 }
 
-TEST(NearLevels, WhatCannotMoveIsNoEnd) {
-  NearLevels levels(3);
-  levels.set_level(0, 5);
-  levels.set_level(2, -5);
-  levels.set_variables(1, 0, 0, 1);
-  levels.measure_all();
-  EXPECT_EQ(levels.highest().point, 1u);
-  EXPECT_EQ(levels.lowest().point, 1u);
-  levels.set_variables(1, -infinity, infinity, 1);
-  levels.measure(1);
-  EXPECT_EQ(levels.highest().value, -infinity);
-  EXPECT_EQ(levels.lowest().value, infinity);
+TEST(GroupedGradient, WhatCannotMoveIsNoEnd) {
+  GroupedGradient gradient(3);
+  gradient.set_negative_gradient(0, 5);
+  gradient.set_negative_gradient(2, -5);
+  gradient.set_variables(1, 0, 0, 1);
+  gradient.measure_all();
+  EXPECT_EQ(gradient.highest().point, 1u);
+  EXPECT_EQ(gradient.lowest().point, 1u);
+  gradient.set_variables(1, -infinity, infinity, 1);
+  gradient.measure(1);
+  EXPECT_EQ(gradient.highest().value, -infinity);
+  EXPECT_EQ(gradient.lowest().value, infinity);
 }
 
 }  // namespace
-}  // namespace maxmargin::near_levels_test
+}  // namespace maxmargin::grouped_gradient_test
