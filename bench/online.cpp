@@ -3,6 +3,10 @@
 //   online linear [ROWS]            RCV1-like rows in memory: 76 of 47,236 features, unit length;
 //                                   and the loop of Bottou's svmsgd on the same rows
 //   online kernel FILE GAMMA BUDGET the rows of a file with a budget, and by a plain loop in double
+//   online memory FILE LAMBDA PASSES  the rows of a file in memory, linear, averaged: progressive
+//                                   hinge loss and error
+//   online text FILE                what it costs to read a file as a stream, and to learn it too
+//   online write FILE ROWS          the rows of `linear` as text
 //   online window FILE GAMMA N ROWS one row in and one out of an exact window, and training afresh;
 //                                   the rows in random order, as often as it takes; the first class
 //                                   against the others
@@ -16,7 +20,9 @@
 #include <ctime>
 
 #include "maxmargin/base/rng.hpp"
+#include "maxmargin/data/readers/feed.hpp"
 #include "maxmargin/data/readers/read.hpp"
+#include "maxmargin/data/readers/source.hpp"
 #include "maxmargin/online/dual_learner.hpp"
 #include "maxmargin/online/learner.hpp"
 #include "maxmargin/train/train.hpp"
@@ -227,6 +233,72 @@ void kernel(const std::string& path, double gamma, int budget) {
       fast, slow, fast / slow, learner.terms(), worst, differing);
 }
 
+void memory(const std::string& path, double lambda, std::size_t passes) {
+  const InMemory data = from_file(path);
+  Learner learner({.rule = PegasosRule{}, .kernel = Linear{}, .lambda = lambda, .average = true});
+  double loss = 0, errors = 0;
+  const double positive = data.y[0];
+  const ProcessorTime watch;
+  for (std::size_t i = 0; i < passes * data.rows(); ++i) {
+    const std::size_t at = i % data.rows();
+    errors += !learner.learn(data.row(at), data.y[at]).correct;
+    // Of what is predicted with, the average.
+    const double g = learner.decision_values()[0];
+    loss += std::max(0.0, 1 - (data.y[at] == positive ? g : -g));
+  }
+  const double seconds = watch.seconds(), rows = static_cast<double>(passes * data.rows());
+  fmt::print("{{\"rows\": {}, \"seconds\": {:.4g}, \"loss\": {:.5f}, \"error\": {:.5f}}}\n",
+             passes * data.rows(), seconds, loss / rows, errors / rows);
+}
+
+void text(const std::string& path) {
+  Learner learner({.rule = PegasosRule{}, .kernel = Linear{}, .lambda = 1e-4});
+  const auto timed = [&](auto&& take) {
+    const ProcessorTime watch;
+    const auto source = open_source(path);
+    Feed feed(path, {});
+    FeedBatch batch;
+    std::string chunk(std::size_t{1} << 16, '\0');
+    while (const std::size_t got = source->read(chunk.data(), chunk.size())) {
+      feed.append({chunk.data(), got});
+      while (feed.next(batch, 4096)) take(batch);
+    }
+    return watch.seconds();
+  };
+  std::size_t rows = 0, errors = 0;
+  const double reading = timed([&](const FeedBatch& batch) { rows += batch.rows.count; });
+  const double learning = timed([&](const FeedBatch& batch) {
+    for (std::size_t i = 0; i < batch.rows.count; ++i) {
+      const std::size_t begin = batch.rows.start[i], size = batch.rows.start[i + 1] - begin;
+      const StreamRow x{{batch.rows.index + begin, size}, {batch.rows.doubles + begin, size}, i};
+      errors += !learner.learn(x, batch.labels[i].number).correct;
+    }
+  });
+  const ProcessorTime watch;
+  const Dataset whole = read(path, {}, Threads(1));
+  fmt::print(
+      "{{\"rows\": {}, \"reading\": {:.4g}, \"and_learning\": {:.4g}, \"whole_file\": {:.4g}, "
+      "\"error\": {:.5f}}}\n",
+      rows, reading, learning, watch.seconds(),
+      static_cast<double>(errors) / static_cast<double>(rows));
+}
+
+/// The rows of `linear` as LIBSVM text.
+void write_rows(const std::string& path, std::size_t rows) {
+  const InMemory data = like_rcv1(rows);
+  std::FILE* const file = std::fopen(path.c_str(), "w");
+  if (file == nullptr) throw Error(Fault::io, Place{path}, "cannot write");
+  for (std::size_t i = 0; i < rows; ++i) {
+    const StreamRow x = data.row(i);
+    fmt::print(file, "{}", data.y[i]);
+    // As many digits as RCV1 has.
+    for (std::size_t k = 0; k < x.features.size(); ++k)
+      fmt::print(file, " {}:{:.6g}", x.features[k] + 1, x.values[k] * (1 + 1e-3 * (i % 97)));
+    fmt::print(file, "\n");
+  }
+  std::fclose(file);
+}
+
 void window(const std::string& path, double gamma, std::size_t size, std::size_t rows) {
   const InMemory data = from_file(path);
   Rng rng(1);
@@ -280,11 +352,18 @@ int main(int argc, char** argv) {
     linear(words.size() > 1 ? std::stoul(words[1]) : 400000);
   } else if (words.size() == 4 && words[0] == "kernel") {
     kernel(words[1], std::stod(words[2]), std::stoi(words[3]));
+  } else if (words.size() == 4 && words[0] == "memory") {
+    memory(words[1], std::stod(words[2]), std::stoul(words[3]));
+  } else if (words.size() == 2 && words[0] == "text") {
+    text(words[1]);
+  } else if (words.size() == 3 && words[0] == "write") {
+    write_rows(words[1], std::stoul(words[2]));
   } else if (words.size() == 5 && words[0] == "window") {
     window(words[1], std::stod(words[2]), std::stoul(words[3]), std::stoul(words[4]));
   } else {
     fmt::print(stderr,
-               "online linear [ROWS] | kernel FILE GAMMA BUDGET | window FILE GAMMA N ROWS\n");
+               "online linear [ROWS] | kernel FILE GAMMA BUDGET | memory FILE LAMBDA PASSES | "
+               "text FILE | write FILE ROWS | window FILE GAMMA N ROWS\n");
     return 2;
   }
 }

@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <string>
 
 #include "maxmargin/base/buffer.hpp"
@@ -47,18 +48,21 @@ int main(int argc, char** argv) try {
     if (slack && slack.mapped() == to_string(each)) training.slack = each;
   training.solver = structured_solver_named(argv[6]);
   if (std::holds_alternative<BlockPlanes>(training.solver)) training.solver = blocks;
+  const std::clock_t ticks = std::clock();
   const TrainedStructured trained = train_structured(*task, settings, *data, training, threads);
+  const double processor = static_cast<double>(std::clock() - ticks) / CLOCKS_PER_SEC;
   const StructuredModel& model = trained.model;
   std::string text = fmt::format(
       "{{\"task\": \"{}\", \"contents\": \"{}\", \"cost\": {}, \"solver\": \"{}\", \"ended\": "
       "\"{}\", "
-      "\"read_seconds\": {:.3f}, \"seconds\": {:.3f}, \"oracle_calls\": {}, \"examples\": {}, "
+      "\"read_seconds\": {:.3f}, \"seconds\": {:.4f}, \"processor_seconds\": {:.4f}, "
+      "\"oracle_calls\": {}, \"examples\": {}, "
       "\"primal\": {:.10g}, \"dual\": {:.10g}, \"relative_gap\": {:.3g}, \"planes\": {}, "
       "\"data_bytes\": {}, \"peak_bytes\": {}",
       model.task, data->contents(), model.C, model.solver, to_string(model.ended), read_seconds,
-      model.seconds, model.oracle_calls, data->oracle().examples(), model.certificate.primal,
-      model.certificate.dual, model.certificate.relative_gap, model.certificate.planes, data_bytes,
-      peak_memory_bytes());
+      model.seconds, processor, model.oracle_calls, data->oracle().examples(),
+      model.certificate.primal, model.certificate.dual, model.certificate.relative_gap,
+      model.certificate.planes, data_bytes, peak_memory_bytes());
   if (std::string(argv[3]) != "-") {
     const auto test = task->read(argv[3], settings, &model.vocabulary, threads);
     const std::vector<double> w = scores_of(model, *test);

@@ -14,6 +14,7 @@
 #include "cli/units.hpp"
 #include "cli/verbs.hpp"
 #include "maxmargin/data/describe.hpp"
+#include "maxmargin/kernel/given.hpp"
 #include "maxmargin/kernel/mercer.hpp"
 
 namespace maxmargin::cli {
@@ -158,7 +159,7 @@ int run_check(const CheckArguments& arguments) {
   if (arguments.kernel.chosen()) {
     kernel = arguments.kernel.make(data.x, std::nullopt);
     mercer = naming(arguments.data, [&] {
-      const bool given = std::holds_alternative<Precomputed>(*kernel);
+      const bool given = is_given(*kernel);
       if (given) asymmetry = asymmetry_of(data.x, threads);
       const std::size_t most = arguments.mercer == "full" ? data.rows()
                                : given                    ? mercer_rows

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/components.hpp"
+#include "maxmargin/train/stream_settings.hpp"
 
 namespace maxmargin::cli {
 
@@ -32,12 +33,7 @@ bool KernelOptions::learns_width() const {
   return settings_.has(name_, "gamma") && (given == "scale" || given == "auto");
 }
 
-Kernel KernelOptions::make_without_data() const {
-  if (learns_width())
-    throw Error(Fault::usage, fmt::format("kernel {} needs --gamma: there is no data yet", name_),
-                "give a number; 1 / (features * variance) is a start");
-  return component_named<Kernel>(settings_, name_);
-}
+Kernel KernelOptions::make_without_data() const { return kernel_of_stream(settings_, name_); }
 
 std::string show_kernel(const Kernel& kernel) {
   std::string text(name_of(kernel));

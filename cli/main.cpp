@@ -11,6 +11,7 @@
 #include "cli/output.hpp"
 #include "cli/signals.hpp"
 #include "cli/structured.hpp"
+#include "cli/svmstruct/commands.hpp"
 #include "cli/verbs.hpp"
 #include "maxmargin/base/error.hpp"
 
@@ -25,14 +26,15 @@ int complain(int code, std::string_view what) {
   return code;
 }
 
-/// Whether the program goes by one of LIBSVM's names; runs that command then.
-std::optional<int> run_as_libsvm(std::span<char*> arguments) {
+/// Whether the program goes by the name of a command of LIBSVM's or SVMstruct's; runs that then.
+std::optional<int> run_by_other_name(std::span<char*> arguments) {
   for (int named = 0; named < 2 && !arguments.empty(); ++named) {
     const std::string_view path = arguments[0];
     arguments = arguments.subspan(1);
     const std::string_view name = named == 0 ? path.substr(path.rfind('/') + 1) : path;
     if (const libsvm::Command command = libsvm::command_named(name))
       return libsvm::run(command, arguments);
+    if (const auto code = svmstruct::run(name, arguments)) return code;
   }
   return std::nullopt;
 }
@@ -71,7 +73,7 @@ int run(int argc, char** argv) {
 /// One line for whatever ends it early.
 int run_and_explain(int argc, char** argv) {
   try {
-    if (const auto code = run_as_libsvm({argv, static_cast<std::size_t>(argc)})) return *code;
+    if (const auto code = run_by_other_name({argv, static_cast<std::size_t>(argc)})) return *code;
     if (const auto code = run_structured({argv, static_cast<std::size_t>(argc)})) return *code;
     return run(argc, argv);
   } catch (const Error& error) {

@@ -197,9 +197,18 @@ Opened open_data(const Model& model, PredictArguments& arguments, const Threads&
   }
 }
 
-void predict_batch(const Model& model, const Predictor& predictor, const Printer& printer,
-                   const Dataset& batch, std::size_t first_row, const Threads& threads, Sink& sink,
-                   Scores& scores) {
+/// Where predictions come from, and where they go.
+struct Predictions {
+  const Model& model;
+  const Predictor& predictor;
+  const Printer& printer;
+  Sink& sink;
+  Scores& scores;
+};
+
+void predict_batch(const Predictions& to, const Dataset& batch, std::size_t first_row,
+                   const Threads& threads) {
+  const auto& [model, predictor, printer, sink, scores] = to;
   const std::vector<double> values =
       predictor.takes_as_it_is(batch.x) && model.functions.empty()
           ? predictor.decision_values(batch.x, threads)
@@ -253,7 +262,7 @@ int run_predict(PredictArguments& arguments) {
   std::size_t first_row = 0;
   for (; batch.rows() > 0; batch = opened.reader->next(batch_rows(model.features))) {
     naming(arguments.data, [&] {
-      predict_batch(model, predictor, printer, batch, first_row, threads, sink, scores);
+      predict_batch({model, predictor, printer, sink, scores}, batch, first_row, threads);
     });
     first_row += batch.rows();
   }

@@ -49,19 +49,9 @@ void Scores::add(const Dataset& batch, std::size_t row, double predicted) {
       correct_ += y == predicted;
       break;
     }
-    case Outcome::number: {
-      const double y = batch.y[row];
-      squares_ += (predicted - y) * (predicted - y);
-      absolutes_ += std::abs(predicted - y);
-      const auto n = static_cast<double>(labelled_);
-      const double dp = predicted - mean_p_, dy = y - mean_y_;
-      mean_p_ += dp / n;
-      mean_y_ += dy / n;
-      moment_pp_ += dp * (predicted - mean_p_);
-      moment_yy_ += dy * (y - mean_y_);
-      moment_py_ += dp * (y - mean_y_);
+    case Outcome::number:
+      agreement_.add(predicted, batch.y[row]);
       break;
-    }
   }
 }
 
@@ -80,11 +70,6 @@ void Scores::add_beside(const Dataset& batch, std::size_t row, std::span<const d
   ++judged_beside_;
 }
 
-double Scores::squared_correlation() const {
-  const double scale = moment_pp_ * moment_yy_;
-  return scale > 0 ? moment_py_ * moment_py_ / scale : std::numeric_limits<double>::quiet_NaN();
-}
-
 Json Scores::json() const {
   Json object{{"rows", rows_}, {"labelled", labelled()}};
   const auto n = static_cast<double>(labelled_);
@@ -101,9 +86,9 @@ Json Scores::json() const {
     object["accuracy"] = static_cast<double>(correct_) / n;
   }
   if (labelled() && outcome_ == Outcome::number) {
-    object["mean_squared_error"] = squares_ / n;
-    object["mean_absolute_error"] = absolutes_ / n;
-    object["squared_correlation"] = squared_correlation();
+    object["mean_squared_error"] = agreement_.mean_squared_error();
+    object["mean_absolute_error"] = agreement_.mean_absolute_error();
+    object["squared_correlation"] = agreement_.squared_correlation();
   }
   if (judged_beside_ > 0)
     object[outcome_ == Outcome::classes ? "log_loss" : "covered"] =
@@ -122,11 +107,10 @@ std::string Scores::summary() const {
     text += fmt::format("accuracy: {:.4f}% ({} of {})\n", 100 * object["accuracy"].get<double>(),
                         show_count(correct_), show_count(labelled_));
   if (object.contains("mean_squared_error"))
-    text +=
-        fmt::format("mean squared error: {}\nmean absolute error: {}\nsquared correlation: {}\n",
-                    show_number(squares_ / static_cast<double>(labelled_)),
-                    show_number(absolutes_ / static_cast<double>(labelled_)),
-                    show_number(squared_correlation()));
+    text += fmt::format(
+        "mean squared error: {}\nmean absolute error: {}\nsquared correlation: {}\n",
+        show_number(agreement_.mean_squared_error()), show_number(agreement_.mean_absolute_error()),
+        show_number(agreement_.squared_correlation()));
   if (object.contains("log_loss"))
     text += fmt::format("log loss: {}\n", show_number(object["log_loss"].get<double>()));
   if (object.contains("covered"))

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "cli/output.hpp"
+#include "maxmargin/model/agreement.hpp"
 #include "maxmargin/model/model.hpp"
 
 namespace maxmargin::cli {
@@ -26,7 +27,6 @@ class Scores {
   /// The class number of a label, or one that no prediction has.
   double class_of(const Dataset& batch, std::size_t row) const;
   bool labelled() const { return labelled_ > 0; }
-  double squared_correlation() const;
 
   Outcome outcome_;
   std::unordered_map<std::string, double> by_name_;
@@ -35,11 +35,9 @@ class Scores {
   std::uint64_t rows_ = 0, labelled_ = 0;
   std::uint64_t correct_ = 0, novel_ = 0;
   std::uint64_t normal_labels_ = 0, novel_labels_ = 0;  // labels 1 and -1 of one-class data
-  double squares_ = 0, absolutes_ = 0;
+  Agreement agreement_;                                 // of numbers
   std::uint64_t judged_beside_ = 0;
   double beside_ = 0;  // summed: log loss of classes; rows within their interval
-  // Running means and co-moments of prediction and label, stable for any size of the values.
-  double mean_p_ = 0, mean_y_ = 0, moment_pp_ = 0, moment_yy_ = 0, moment_py_ = 0;
 };
 
 }  // namespace maxmargin::cli

@@ -252,6 +252,7 @@ int predict_with_structures(const StructuredArguments& arguments) {
   if (const std::string unknown = data->unknown(); !unknown.empty())
     warn(unknown + ": it counts as wrong");
   const std::vector<Structure> found = predict_structures(data->oracle(), w, threads);
+  if (const std::string trouble = data->trouble(found); !trouble.empty()) warn(trouble);
   std::string lines;
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < found.size(); ++i) {

@@ -9,6 +9,7 @@
 #include "cli/running_options.hpp"
 #include "cli/units.hpp"
 #include "maxmargin/base/buffer.hpp"
+#include "maxmargin/kernel/given.hpp"
 #include "maxmargin/model/file/file.hpp"
 #include "maxmargin/train/settings.hpp"
 
@@ -215,7 +216,7 @@ void TrainArguments::check() {
                 fmt::format("{} has no effect with --cross-validate, which writes no model",
                             model.empty() ? "--probability" : "-o"),
                 "give one of them");
-  if (std::holds_alternative<Precomputed>(kernel_.check()) && !scale_.empty())
+  if (is_given(kernel_.check()) && !scale_.empty())
     throw Error(Fault::usage, "--scale would spoil a precomputed kernel matrix", "leave it out");
   reading_.make();
   std::vector<std::string> solvers = names<Solver>();

@@ -11,6 +11,7 @@
 #include "cli/scale_warning.hpp"
 #include "cli/units.hpp"
 #include "maxmargin/base/clock.hpp"
+#include "maxmargin/kernel/given.hpp"
 
 namespace maxmargin::cli {
 
@@ -51,8 +52,7 @@ TrainingData read_training_data(const TrainArguments& arguments, const Threads& 
   read.seconds = watch.seconds();
   ask_about_numbers(arguments, read.data);
   read.options = naming(arguments.data, [&] { return arguments.options(read.data); });
-  if (!read.options.scaling && !arguments.quiet &&
-      !std::holds_alternative<Precomputed>(read.options.kernel))
+  if (!read.options.scaling && !arguments.quiet && !is_given(read.options.kernel))
     if (const std::string advice = scale_warning(read.data); !advice.empty()) warn(advice);
   return read;
 }

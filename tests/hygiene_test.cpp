@@ -87,6 +87,59 @@ TEST(Hygiene, LinesEndCleanly) {
     }
 }
 
+/// The arguments between two brackets, as they are written.
+std::vector<std::string> arguments_in(const std::string& code, std::size_t begin) {
+  std::vector<std::string> found(1);
+  int depth = 1, angles = 0;
+  for (std::size_t i = begin; i < code.size(); ++i) {
+    const char c = code[i];
+    depth += c == '(' || c == '[' || c == '{';
+    depth -= c == ')' || c == ']' || c == '}';
+    if (depth == 0) break;
+    angles += c == '<';
+    angles -= c == '>' && angles > 0 && code[i - 1] != '-';
+    if (c == ',' && depth == 1 && angles == 0)
+      found.emplace_back();
+    else
+      found.back() += c;
+  }
+  return found;
+}
+
+// What belongs together is a type of its own: nobody can read a call of seven arguments.
+TEST(Hygiene, FunctionsHaveSixParametersAtMost) {
+  // Loops over arrays, one for each instruction set, and BLAS; the others are to be shortened.
+  const std::vector<std::string> exempt = {"maxmargin/kernel/engine/",
+                                           "maxmargin/linalg/blas.",
+                                           "maxmargin/model/verify/tile_product.",
+                                           "maxmargin/solver/crammer_singer/",
+                                           "maxmargin/solver/platt/decision_values.hpp",
+                                           "maxmargin/train/path.cpp"};
+  const std::regex parameter(
+      "\\s*(const\\s+)?[A-Za-z_][\\w:]*(<[^()]*>)?(\\s*[&*]+\\s*|\\s+)(const\\s+)?\\w+\\s*(=.*)?");
+  std::size_t exempted = 0;
+  for (const char* folder : {"maxmargin", "cli", "capi"})
+    for (const fs::path& path : files(folder, {".cpp", ".hpp"})) {
+      if (path.stem().string().ends_with("_test")) continue;
+      std::string code;
+      for (const std::string& line : lines(path)) code += line.substr(0, line.find("//")) + " ";
+      for (std::size_t at = code.find('('); at != std::string::npos; at = code.find('(', at + 1)) {
+        if (at == 0 || std::isalnum(static_cast<unsigned char>(code[at - 1])) == 0) continue;
+        const std::vector<std::string> arguments = arguments_in(code, at + 1);
+        const auto is_parameter = [&](const std::string& argument) {
+          return std::regex_match(argument, parameter);
+        };
+        if (arguments.size() < 7 || !std::ranges::all_of(arguments, is_parameter)) continue;
+        const bool may = std::ranges::any_of(
+            exempt, [&](const std::string& each) { return shown(path).starts_with(each); });
+        exempted += may;
+        EXPECT_TRUE(may) << shown(path) << ": "
+                         << code.substr(at - std::min<std::size_t>(at, 40), 120);
+      }
+    }
+  EXPECT_GT(exempted, 0u);  // it finds what it looks for
+}
+
 // The same words wherever they occur: a name that says nothing hides what a file is about.
 TEST(Hygiene, FileNamesSayWhatTheFileIsAbout) {
   const std::regex empty_name("utils?|misc|common|helpers?|manager");

@@ -9,6 +9,7 @@
 #include "maxmargin/kernel/engine/engine.hpp"
 #include "maxmargin/problem/matrix/biased.hpp"
 #include "maxmargin/problem/matrix/cached_rows.hpp"
+#include "maxmargin/problem/matrix/cached_values.hpp"
 #include "maxmargin/problem/matrix/capabilities.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 #include "maxmargin/problem/matrix/low_rank.hpp"
@@ -20,6 +21,7 @@ namespace maxmargin::matrix_test {
 namespace {
 
 constexpr std::size_t ample = std::size_t{1} << 24;
+const Threads one_thread(1);
 
 struct Values {
   std::size_t size;
@@ -144,6 +146,14 @@ std::vector<Kind> all_kinds() {
     all.push_back(each);
     all.push_back({"biased " + each.name, make_biased(each.K), plus_one(each.values),
                    with_partial(each.can)});
+    for (const CachePolicy policy : {CachePolicy::row, CachePolicy::element}) {
+      std::string can = with_partial(each.can);
+      for (const std::string_view passed : {" coded", " truncated"})
+        if (const auto at = can.find(passed); at != std::string::npos) can.erase(at, passed.size());
+      all.push_back({"cached " + std::string(to_string(policy)) + "s of " + each.name,
+                     cache_values(each.K, policy, ample, std::make_shared<CacheUse>(), one_thread),
+                     each.values, can});
+    }
     DualQp qp;
     qp.K = each.K;
     qp.row = {0};

@@ -38,11 +38,12 @@ inline std::string sequence_text() {
          ". . O\n\nA DT B-NP\ncat NN I-NP\nruns VBZ B-VP\n";
 }
 
-inline std::string ranking_text() {
+inline std::string ranking_text(int documents = 4) {
   Rng rng(2);
   std::string text;
-  for (int i = 0; i < 20; ++i)
-    text += std::to_string(i % 2) + " qid:" + std::to_string(i / 4) + row_of(rng, i % 2) + "\n";
+  for (int i = 0; i < 5 * documents; ++i)
+    text +=
+        std::to_string(i % 2) + " qid:" + std::to_string(i / documents) + row_of(rng, i % 2) + "\n";
   return text;
 }
 
@@ -124,7 +125,11 @@ inline std::vector<Sample> all() {
       {"multiclass-structured", {}, multiclass_text()},
       {"sequence", {}, sequence_text()},
       {"sequence", {{"order", "2"}}, sequence_text()},
+      {"sequence", {{"kernel", "polynomial"}}, sequence_text()},
+      {"sequence", {{"kernel", "rbf"}, {"gamma", "0.1"}, {"order", "2"}}, sequence_text()},
       {"ranking", {}, ranking_text()},
+      {"ranking", {{"loss", "ap"}}, ranking_text(9)},
+      {"ranking", {{"loss", "ndcg"}}, ranking_text(9)},
       {"ranking", {{"loss", "ap"}}, ranking_text()},
       {"ranking", {{"loss", "ndcg"}}, ranking_text()},
       {"multilabel", {{"edges", "none"}}, multilabel_text(5)},
@@ -146,6 +151,7 @@ inline std::vector<Sample> all() {
       {"sample", {{"loss", "precision"}, {"k", "4"}}, sample_text(20)},
       {"sample", {{"loss", "recall"}}, sample_text(9)},
       {"sample", {{"loss", "ap"}}, sample_text(5)},
+      {"sample", {{"loss", "ap"}}, sample_text(20)},
       {"sample", {{"loss", "roc"}}, sample_text(20)},
       {"plan", {{"steps", "9"}}, grid_text()},
   };

@@ -102,9 +102,9 @@ Command command_named(std::string_view name) {
   return nullptr;
 }
 
-int run(Command command, Arguments arguments) {
+int reporting(const std::function<int()>& command) {
   try {
-    return command(arguments);
+    return command();
   } catch (const Misused& misused) {
     if (*misused.what() != '\0') tell(fmt::format("{}\n", misused.what()));
     print(misused.usage());
@@ -116,6 +116,10 @@ int run(Command command, Arguments arguments) {
     tell(fmt::format("ERROR: {}\n", error.what()));
   }
   return 1;
+}
+
+int run(Command command, Arguments arguments) {
+  return reporting([&] { return command(arguments); });
 }
 
 }  // namespace maxmargin::cli::libsvm

@@ -62,6 +62,9 @@ class OptionReader {
 double number_in_option(const std::string& option, const std::string& text);
 int whole_in_option(const std::string& option, const std::string& text);
 
+/// Runs a command; every error is reported on standard error, with exit code 1.
+int reporting(const std::function<int()>& command);
+
 /// How LIBSVM reads data: its text, with numbers as labels, and features called by their indices
 /// (feature 0 is index 0).
 ReadOptions read_options();

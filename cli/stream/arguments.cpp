@@ -62,37 +62,42 @@ void StreamArguments::add_learning(CLI::App& app) {
                         const std::string& help) {
     app.add_option(name, target, help)->type_name(type)->take_last()->group(group);
   };
-  text("--rule", rule_name_, "NAME", listed<Rule>(rule_name_));
-  rule_.add_to(app, group);
-  text("--lambda", lambda_, "NUMBER", "how fast f shrinks [1e-4; nu and novelty: 1]");
-  text("--rate", rate_, "NAME",
+  text("--rule", learning.rule_name, "NAME", listed<Rule>(learning.rule_name));
+  add_settings(app, learning.rule, group);
+  text("--lambda", learning.lambda, "NUMBER", "how fast f shrinks [1e-4; nu and novelty: 1]");
+  text("--rate", learning.rate, "NAME",
        "constant (eta), inverse-sqrt (eta / sqrt(t)) or inverse (1 / "
        "(lambda t)) [inverse-sqrt; pegasos: inverse]");
-  text("--eta", eta_, "NUMBER", "the first rate [1]");
-  app.add_flag("--no-bias", no_bias_, "learn no bias")->group(group);
-  app.add_flag("--average", average_, "predict with the mean of all f, the last counting most")
+  text("--eta", learning.eta, "NUMBER", "the first rate [1]");
+  app.add_flag("--no-bias", learning.no_bias, "learn no bias")->group(group);
+  app.add_flag("--average", learning.average,
+               "predict with the mean of all f, the last counting most")
       ->group(group);
   app.add_flag("--finish", finish,
                "at the end, go on with the rows kept to the optimum of their problem, with its "
                "certificate")
       ->group(group);
-  text("--truncate", truncation_name_, "NAME", listed<Truncation>(truncation_name_));
-  truncation_.add_to(app, group);
+  app.add_flag("--keep", learning.keep, "keep every row learned for --finish, not only those in f")
+      ->group(group);
+  text("--truncate", learning.truncation_name, "NAME",
+       listed<Truncation>(learning.truncation_name));
+  add_settings(app, learning.truncation, group);
   kernel_.add_to(app, "linear");
 }
 
 void StreamArguments::add_dual(CLI::App& app) {
   const std::string group = "Dual machines, in place of a rule";
-  app.add_flag("--lasvm", lasvm, "an online SMO: process, reprocess; keeps what may support f")
+  app.add_flag("--lasvm", learning.lasvm,
+               "an online SMO: process, reprocess; keeps what may support f")
       ->group(group);
-  app.add_flag("--exact", exact,
+  app.add_flag("--exact", learning.exact,
                "the machine of the last --window rows, at its optimum after every row")
       ->group(group);
-  app.add_option("--cost", cost_, "price C of a margin error [1]")
+  app.add_option("--cost", learning.cost, "price C of a margin error [1]")
       ->type_name("C")
       ->take_last()
       ->group(group);
-  app.add_option("--tolerance", tolerance_, "KKT violation that may be left [1e-3]")
+  app.add_option("--tolerance", learning.tolerance, "KKT violation that may be left [1e-3]")
       ->type_name("NUMBER")
       ->take_last()
       ->group(group);
@@ -119,7 +124,8 @@ void StreamArguments::add_service(CLI::App& app) {
         ->group(group);
   };
   text("--report-every", report_text_, "N|x2", "rows between reports; x2: at each doubling [x2]");
-  count("--window", window, 2, "rows of the window that reports and the drift test look at [1000]");
+  count("--window", learning.window, 2,
+        "rows of the window that reports and the drift test look at [1000]");
   app.add_option_function<std::string>(
          "--drift-level",
          [this](const std::string& given) {
@@ -148,8 +154,15 @@ void StreamArguments::add_service(CLI::App& app) {
 }
 
 void StreamArguments::check() {
+  learning.kernel = kernel_.make_without_data();
   make_learner();
-  if (finish && !lasvm && !exact) require_finishable(learner());
+  const bool dual = learning.lasvm || learning.exact;
+  if (certificates && !dual)
+    throw Error(Fault::usage, "--certificates has no effect with a rule",
+                "leave it out, or add --lasvm or --exact");
+  if (finish && !dual) require_finishable(learning.learner());
+  if (learning.keep && !finish)
+    throw Error(Fault::usage, "--keep has no effect without --finish", "leave it out, or add it");
   feed();
   if (!report_text_.empty()) report = parse_every("--report-every", report_text_, false);
   if (!every_text_.empty()) every = parse_every("--every", every_text_, true);
@@ -171,56 +184,17 @@ void StreamArguments::check() {
     throw Error(Fault::usage, "--follow needs a file", "give its name in place of -");
   if (is_listening() && input != "-")
     throw Error(Fault::usage, "--listen takes its rows from connections", "leave the file out");
+  const char* const idle = !predictions.empty()       ? "--predictions"
+                           : on_error_text_ == "stop" ? "--on-error stop"
+                                                      : nullptr;
+  if (is_listening() && idle != nullptr)
+    throw Error(Fault::usage, fmt::format("{} has no effect with --listen", idle),
+                "leave it out: each connection gets its own answers");
   if (is_listening() && listen.rfind(':') == std::string::npos)
     throw Error(Fault::usage, fmt::format("--listen: '{}' has no port", listen),
                 "write 127.0.0.1:7000");
   if (!model.empty()) require_writable(model, {input});
   if (!checkpoint.empty()) require_writable(checkpoint, {input});
-}
-
-std::unique_ptr<StreamLearner> StreamArguments::make_learner() const {
-  if (lasvm || exact) return std::make_unique<DualLearner>(dual_learner());
-  for (const auto& [given, option] :
-       {std::pair{!cost_.empty(), "--cost"}, std::pair{!tolerance_.empty(), "--tolerance"},
-        std::pair{certificates, "--certificates"}})
-    if (given)
-      throw Error(Fault::usage, fmt::format("{} has no effect with a rule", option),
-                  "leave it out, or add --lasvm or --exact");
-  return std::make_unique<Learner>(learner());
-}
-
-DualLearnerOptions StreamArguments::dual_learner() const {
-  if (lasvm && exact)
-    throw Error(Fault::usage, "--lasvm and --exact exclude each other", "give one");
-  const bool ruled = rule_name_ != "soft-margin" || truncation_name_ != "none" ||
-                     !lambda_.empty() || !rate_.empty() || !eta_.empty() || no_bias_ || average_ ||
-                     !rule_.first_given().empty() || !truncation_.first_given().empty();
-  if (ruled)
-    throw Error(Fault::usage, "a dual machine has no rule, rate or truncation",
-                "leave them out, or --lasvm and --exact");
-  DualLearnerOptions options;
-  options.kernel = kernel_.make_without_data();
-  if (!cost_.empty()) options.cost = parse_number("--cost", cost_, positive);
-  if (!tolerance_.empty()) options.tolerance = parse_number("--tolerance", tolerance_, positive);
-  if (exact) options.window = window;
-  return options;
-}
-
-LearnerOptions StreamArguments::learner() const {
-  LearnerOptions options;
-  options.rule = rule_.make(rule_name_);
-  options.truncation = truncation_.make(truncation_name_);
-  options.kernel = kernel_.make_without_data();
-  if (!lambda_.empty()) options.lambda = parse_number("--lambda", lambda_, non_negative);
-  if (!eta_.empty()) options.eta = parse_number("--eta", eta_, positive);
-  if (!rate_.empty()) {
-    Rate rate{};
-    parse_field("--rate", rate_, finite, rate);
-    options.rate = rate;
-  }
-  options.bias = !no_bias_;
-  options.average = average_;
-  return options;
 }
 
 FeedOptions StreamArguments::feed() const {

@@ -9,8 +9,7 @@
 #include "cli/kernel_options.hpp"
 #include "cli/reading.hpp"
 #include "maxmargin/data/readers/feed.hpp"
-#include "maxmargin/online/dual_learner.hpp"
-#include "maxmargin/online/learner.hpp"
+#include "maxmargin/train/stream_settings.hpp"
 
 namespace maxmargin::cli::streaming {
 
@@ -32,36 +31,29 @@ class StreamArguments {
   /// Everything that is wrong without having seen the stream is a usage Error here.
   void check();
 
-  std::unique_ptr<StreamLearner> make_learner() const;
+  std::unique_ptr<StreamLearner> make_learner() const { return learning.make(); }
   FeedOptions feed() const;
   bool is_listening() const { return !listen.empty(); }
 
   std::string input = "-", listen, model, predictions, checkpoint;
   bool resume = false, follow = false, json = false, quiet = false, margins = false, doubts = false;
-  bool exact = false, lasvm = false, certificates = false, finish = false;
+  bool certificates = false, finish = false;
   OnError on_error = OnError::stop;
   Every report{.doubled = true}, every{};
-  std::uint64_t window = 1000;
+  StreamSettings learning{"--"};
   double drift_level = 0.01;
   bool named = false;  ///< rows have ids
   std::uint64_t delay = 0;
   std::uint64_t most_bytes = std::uint64_t{1} << 20, connections = 16;
 
  private:
-  LearnerOptions learner() const;
-  DualLearnerOptions dual_learner() const;
   void add_learning(CLI::App& app);
   void add_dual(CLI::App& app);
   void add_service(CLI::App& app);
 
-  ComponentOptions<Rule> rule_{"rule"};
-  ComponentOptions<Truncation> truncation_{"truncation"};
   KernelOptions kernel_;
   ReadingOptions reading_;
-  std::string rule_name_ = "soft-margin", truncation_name_ = "none";
-  std::string cost_, tolerance_;
-  std::string lambda_, rate_, eta_, id_, report_text_, every_text_, on_error_text_, delay_text_;
-  bool no_bias_ = false, average_ = false;
+  std::string id_, report_text_, every_text_, on_error_text_, delay_text_;
 };
 
 }  // namespace maxmargin::cli::streaming

@@ -13,6 +13,8 @@
 #include <list>
 #include <memory>
 
+#include "cli/output.hpp"
+
 namespace maxmargin::cli::streaming {
 namespace {
 
@@ -42,6 +44,7 @@ struct Connection {
   Descriptor socket;
   Feed feed;
   std::string answers;
+  bool unread = false;   ///< it was told that its answers are not read
   bool ended = false;    ///< it sends no more
   bool closing = false;  ///< closed when its answers are gone
   bool broken = false;
@@ -118,6 +121,7 @@ bool take_turn(Connection& connection, Session& session, std::size_t most_bytes)
     for (char& c : text)
       if (c == '\n' || c == '\r') c = ' ';
     connection.answers += "error: " + text + "\n";
+    warn(text + " (skipped)");
   };
   FeedBatch batch;
   try {
@@ -125,8 +129,10 @@ bool take_turn(Connection& connection, Session& session, std::size_t most_bytes)
     session.take(batch, connection.feed, answer, complain);
     // A line without an end: what comes behind it is not worth waiting for.
     if (batch.fault && connection.feed.waiting_bytes() == 0 && batch.rows.count == 0 &&
-        connection.feed.offset() - connection.feed.fault_offset() > most_bytes)
+        connection.feed.offset() - connection.feed.fault_offset() > most_bytes) {
+      warn(connection.feed.name() + " is closed: its line does not end");
       connection.closing = true;
+    }
     return true;
   } catch (const Error& error) {
     complain(error);
@@ -190,6 +196,9 @@ class Server {
     if (!connection.closing && connection.answers.size() < most_unread)
       busy_ = take_turn(connection, session_, arguments_.most_bytes) || busy_;
     if (!connection.answers.empty()) send_answers(connection);
+    if (connection.answers.size() < most_unread || connection.unread) return;
+    connection.unread = true;
+    warn(connection.feed.name() + " does not read its answers; it has to wait until it does");
   }
 
   const StreamArguments& arguments_;

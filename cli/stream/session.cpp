@@ -17,7 +17,7 @@ constexpr std::string_view forget_word = "!forget";
 Session::Session(const StreamArguments& arguments)
     : arguments_(arguments),
       learner_(arguments.make_learner()),
-      progressive_(learner_->outcome(), arguments.window, arguments.drift_level) {}
+      progressive_(learner_->outcome(), arguments.learning.window, arguments.drift_level) {}
 
 StreamRow Session::row_of(const Rows& rows, std::size_t row) {
   StreamRow x;
@@ -96,9 +96,9 @@ void Session::take_row(const FeedBatch& batch, std::size_t row, const Answer& an
   if (labelled || learner_->outcome() == Outcome::novelty) {
     const Learned learned = learner_->outcome() == Outcome::novelty ? learner_->learn(x, 0.0)
                                                                     : learn(x, label, batch.words);
-    if (arguments_.exact && !batch.ids.empty()) {
+    if (arguments_.learning.exact && !batch.ids.empty()) {
       held_.emplace_back(batch.ids[row], rows_);
-      if (held_.size() > arguments_.window) held_.pop_front();
+      if (held_.size() > arguments_.learning.window) held_.pop_front();
     }
     ++rows_;
     judge(learned, label.number);
@@ -266,7 +266,7 @@ void Session::pass(Archive& archive) {
 
 std::string Session::state() const {
   StateWriter writer;
-  writer(arguments_.window);
+  writer(arguments_.learning.window);
   writer(arguments_.drift_level);
   writer(learner_->state());
   const_cast<Session*>(this)->pass(writer);
@@ -282,7 +282,7 @@ void Session::restore(const std::string& state, const std::string& name) {
   reader(level);
   reader(learner);
   learner_->restore(std::as_bytes(std::span(learner)), name);
-  if (window != arguments_.window || level != arguments_.drift_level)
+  if (window != arguments_.learning.window || level != arguments_.drift_level)
     throw Error(Fault::usage, Place{name}, "this checkpoint has another --window or --drift-level",
                 "repeat the options it was made with");
   pass(reader);

@@ -13,6 +13,7 @@ namespace {
 
 using maxmargin::Dataset;
 using maxmargin::Error;
+using maxmargin::Learner;
 using maxmargin::Model;
 using maxmargin::Options;
 using maxmargin::train;
@@ -201,6 +202,67 @@ TEST(Door, EveryOptionIsListedOnce) {
   }
   for (const char* expected : {"cost", "gamma", "kernel", "nu", "gap", "scale"})
     EXPECT_EQ(std::count(names.begin(), names.end(), expected), 1) << expected;
+}
+
+TEST(Door, LearnsARowAtATime) {
+  const Clouds clouds(600);
+  const Options options{{"kernel", "rbf"}, {"gamma", 1}, {"truncate", "budget"}, {"budget", 50}};
+  Learner whole(options), first(options), second(options);
+  int wrong = 0;
+  for (std::size_t i = 0; i < 600; ++i) {
+    const std::span<const double> x(&clouds.values[2 * i], 2);
+    const Learner::Prediction said = whole.predict(x);
+    const Learner::Learned learned = whole.learn(x, clouds.word[i]);
+    EXPECT_EQ(said.label, learned.before.label);
+    EXPECT_EQ(learned.correct, said.label == clouds.word[i]);
+    wrong += i >= 100 && !learned.correct;
+    // Sparse rows, a stop after 250 of them, and words in place of numbers.
+    if (i == 250) second.restore(first.state());
+    const std::uint32_t features[] = {0, 1};
+    (i < 250 ? first : second).learn(features, x, clouds.word[i]);
+  }
+  EXPECT_LT(wrong, 50);
+  EXPECT_EQ(whole.state(), second.state());
+  EXPECT_EQ(whole.rows(), 600u);
+  EXPECT_EQ(whole.support_vectors(), 50u);
+  EXPECT_GT(whole.truncation_bound(), 0);
+  EXPECT_EQ(whole.classes(), (std::vector<std::string>{"a", "b", "c"}));
+  const Clouds fresh(90, 2);
+  const auto labels = whole.model().predict_labels(Dataset::dense(fresh.values, 2));
+  for (std::size_t i = 0; i < 90; ++i)
+    EXPECT_EQ(labels[i], whole.predict({&fresh.values[2 * i], 2}).label);
+}
+
+TEST(Door, ALearnerSaysWhatIsWrong) {
+  const double x[] = {1, 2}, bad[] = {1, NAN};
+  const std::uint32_t twice[] = {1, 1}, one[] = {0};
+  Learner learner({{"exact", true}, {"window", 5}, {"kernel", "rbf"}, {"gamma", 1}});
+  EXPECT_NE(message([&] { learner.learn(bad, 1); }).find("feature 1 is not a finite"),
+            std::string::npos);
+  EXPECT_NE(message([&] { learner.learn(twice, x, 1); }).find("do not increase"),
+            std::string::npos);
+  EXPECT_NE(message([&] { learner.learn(one, x, 1); }).find("a value per feature"),
+            std::string::npos);
+  EXPECT_EQ(learner.rows(), 0u);
+  for (const double label : {1.0, 2.0, 1.0}) learner.learn(x, label);
+  EXPECT_TRUE(learner.forget(1));
+  EXPECT_FALSE(learner.forget(1));
+  EXPECT_NE(message([&] { learner.restore("no state"); }).find("state of a learner"),
+            std::string::npos);
+  EXPECT_NE(message([] { Learner({{"rul", "nu"}}); }).find("rule"), std::string::npos);
+  EXPECT_NE(message([] { Learner({{"kernel", "rbf"}}); }).find("gamma"), std::string::npos);
+  EXPECT_NE(message([] { Learner({{"cost", 1}}); }).find("no effect"), std::string::npos);
+  const auto product = [](const maxmargin::Row& a, const maxmargin::Row& b) {
+    double sum = 1;
+    a.for_each([&](std::size_t i, double u) {
+      b.for_each([&](std::size_t j, double v) { sum += i == j ? u * v : 0; });
+    });
+    return sum;
+  };
+  Learner own(Options{}.own_kernel("product", product));
+  own.learn(x, 1);
+  own.learn(std::vector<double>{-1, -2}, 2);
+  EXPECT_EQ(own.predict(x).label, "1");
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #pragma once
 
-// What stands behind the door. The door's Dataset and Model have the names that the library has for
-// its own; here the latter get a second name before the former are known.
+// What stands behind the door. The door's Dataset, Model and Learner have the names that the
+// library has for its own; here the latter get a second name before the former are known.
 
 #include <memory>
 
@@ -11,6 +11,7 @@
 #include "maxmargin/model/file/file.hpp"
 #include "maxmargin/model/predict.hpp"
 #include "maxmargin/train/settings.hpp"
+#include "maxmargin/train/stream_settings.hpp"
 #include "maxmargin/train/train.hpp"
 
 namespace maxmargin::inside {
@@ -52,6 +53,7 @@ struct Inside {
     Observer observer;
   };
   static Asked asked(const Options& options, const inside::Dataset& data);
+  static std::unique_ptr<StreamLearner> learner(const Options& options);
 };
 
 /// A kernel of the user's own by blocks.

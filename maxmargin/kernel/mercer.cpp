@@ -5,7 +5,9 @@
 #include <numeric>
 
 #include "maxmargin/base/rng.hpp"
+#include "maxmargin/data/like.hpp"
 #include "maxmargin/kernel/engine/engine.hpp"
+#include "maxmargin/kernel/given.hpp"
 #include "maxmargin/linalg/blas.hpp"
 #include "maxmargin/linalg/symmetric.hpp"
 
@@ -28,7 +30,7 @@ template <class Take>
 void for_each_kernel_row(const Kernel& kernel, const Rows& rows, std::span<const Index> which,
                          const Threads& threads, Take&& take) {
   const std::size_t n = which.size();
-  if (std::holds_alternative<Precomputed>(kernel)) {
+  if (is_given(kernel)) {
     threads.split(n, 16, [&](std::size_t begin, std::size_t end) {
       std::vector<double> row(rows.columns), values(n);
       for (std::size_t i = begin; i < end; ++i) {
@@ -40,7 +42,7 @@ void for_each_kernel_row(const Kernel& kernel, const Rows& rows, std::span<const
     });
     return;
   }
-  Features sample = rows.sparse() ? Features::sparse(rows.columns) : Features::dense(rows.columns);
+  Features sample = none_like(rows);
   sample.append(rows, which);
   const auto engine = make_engine(kernel, sample);
   threads.split(n, 16, [&](std::size_t begin, std::size_t end) {
@@ -60,7 +62,7 @@ bool scale_into(SymmetricMatrix& matrix, const Kernel& kernel, const Rows& rows,
   const std::size_t n = which.size();
   bool possible = true;
   std::vector<double> diagonal(n), largest(n, 0.0), halves;
-  const bool given = std::holds_alternative<Precomputed>(kernel);
+  const bool given = is_given(kernel);
   if (given) halves.resize(n * n);
   for_each_kernel_row(
       kernel, rows, which, threads, [&](std::size_t i, std::span<const double> row) {

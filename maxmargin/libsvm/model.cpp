@@ -8,6 +8,8 @@
 #include <optional>
 
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/data/like.hpp"
+#include "maxmargin/kernel/given.hpp"
 
 namespace maxmargin {
 namespace {
@@ -63,7 +65,7 @@ Features renumbered(const Rows& rows, std::int64_t by) {
 /// The support vectors of a model that does not have them itself.
 Features training_rows(const LibsvmModel& model) {
   const Rows rows = *model.training;
-  Features copy = rows.sparse() ? Features::sparse(rows.columns) : Features::dense(rows.columns);
+  Features copy = none_like(rows);
   const std::vector<Index> which(model.row.begin(), model.row.end());
   copy.append(rows, which);
   return copy;
@@ -77,7 +79,7 @@ bool uses_feature_zero(const Rows& rows) {
 
 /// Support vectors and what numbers them.
 void take_support(const LibsvmModel& from, Numbering numbering, Model& to) {
-  if (!from.serial.empty() || std::holds_alternative<Precomputed>(from.kernel)) {
+  if (!from.serial.empty() || is_given(from.kernel)) {
     // Serial numbers count from 1.
     const std::uint64_t gap = numbering == Numbering::own ? 1 : 0;
     for (const std::uint64_t serial : from.serial) {
@@ -256,7 +258,7 @@ std::vector<std::size_t> classes_of_support(const Model& model,
 void copy_support(const Model& from, std::span<const Index> which, Numbering numbering,
                   LibsvmModel& to) {
   for (const Index vector : which) to.row.push_back(from.support_row[vector]);
-  if (std::holds_alternative<Precomputed>(from.kernel)) {
+  if (is_given(from.kernel)) {
     const std::uint64_t gap = numbering == Numbering::own ? 1 : 0;
     for (const std::uint64_t row : to.row) to.serial.push_back(row + gap);
     return;
@@ -264,7 +266,7 @@ void copy_support(const Model& from, std::span<const Index> which, Numbering num
   const Rows rows = from.support;
   if (rows.count == 0) return;
   const bool shift = numbering == Numbering::own && !counts_from_zero(from);
-  Features ordered = rows.sparse() ? Features::sparse(rows.columns) : Features::dense(rows.columns);
+  Features ordered = none_like(rows);
   ordered.append(rows, which);
   to.support = shift || !rows.sparse() ? renumbered(ordered, shift ? 1 : 0) : std::move(ordered);
 }
@@ -381,8 +383,7 @@ void require_convertible(const Model& model) {
   const bool known = std::holds_alternative<Linear>(model.kernel) ||
                      std::holds_alternative<Polynomial>(model.kernel) ||
                      std::holds_alternative<Rbf>(model.kernel) ||
-                     std::holds_alternative<Sigmoid>(model.kernel) ||
-                     std::holds_alternative<Precomputed>(model.kernel);
+                     std::holds_alternative<Sigmoid>(model.kernel) || is_given(model.kernel);
   if (!known)
     throw_foreign("LIBSVM does not know the kernel '" + std::string(name_of(model.kernel)) + "'",
                   "use linear, polynomial, rbf, sigmoid or precomputed");

@@ -10,6 +10,7 @@
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/data/readers/number.hpp"
+#include "maxmargin/kernel/given.hpp"
 #include "maxmargin/libsvm/text.hpp"
 
 namespace maxmargin {
@@ -267,9 +268,7 @@ LibsvmModel begin_model(Header header, const Lines& lines) {
 class VectorReader {
  public:
   VectorReader(Lines& lines, LibsvmModel& model)
-      : lines_(lines),
-        model_(model),
-        precomputed_(std::holds_alternative<Precomputed>(model.kernel)) {
+      : lines_(lines), model_(model), precomputed_(is_given(model.kernel)) {
     model.support = Features::sparse(0);
   }
 

@@ -1,5 +1,7 @@
 #include "maxmargin/libsvm/predict.hpp"
 
+#include "maxmargin/kernel/given.hpp"
+
 #include <algorithm>
 #include <map>
 
@@ -16,7 +18,7 @@ std::vector<std::uint64_t> distinct(std::vector<std::uint64_t> numbers) {
 /// numbers are.
 Model own_model(const LibsvmModel& model, std::span<const std::uint64_t> serial) {
   Model own = to_model(model, Numbering::libsvm);
-  if (!std::holds_alternative<Precomputed>(model.kernel)) return own;
+  if (!is_given(model.kernel)) return own;
   for (std::uint64_t& row : own.support_row)
     row = static_cast<std::uint64_t>(std::ranges::lower_bound(serial, row) - serial.begin());
   own.rows = own.features = serial.size();
@@ -75,7 +77,7 @@ std::vector<double> LibsvmPredictor::decision_values(const Rows& rows, const Thr
                                                      Precision precision) const {
   if (!predictor_) return {};
   std::vector<double> f;
-  if (std::holds_alternative<Precomputed>(model_.kernel))
+  if (is_given(model_.kernel))
     f = predictor_->decision_values(matrix_rows(rows), threads, precision);
   else if (rows.sparse())
     f = predictor_->decision_values(rows, threads, precision);

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/kernel/given.hpp"
 #include "maxmargin/model/file/file.hpp"
 #include "maxmargin/model/file/number_text.hpp"
 #include "maxmargin/model/file/whole_file.hpp"
@@ -68,7 +69,7 @@ char* put_coefficients(char* at, const LibsvmModel& model, std::size_t vector) {
 }
 
 char* put_features(char* at, const LibsvmModel& model, const Rows& row, std::size_t vector) {
-  if (std::holds_alternative<Precomputed>(model.kernel)) {
+  if (is_given(model.kernel)) {
     *at++ = '0';
     *at++ = ':';
     at = put_whole(at, model.serial[vector]);
@@ -98,7 +99,7 @@ char* put_features(char* at, const LibsvmModel& model, const Rows& row, std::siz
 
 /// The lines of some support vectors.
 std::string vector_lines(const LibsvmModel& model, std::size_t begin, std::size_t end) {
-  const bool precomputed = std::holds_alternative<Precomputed>(model.kernel);
+  const bool precomputed = is_given(model.kernel);
   std::string text;
   Buffer<char> line;
   for (std::size_t k = begin; k < end; ++k) {

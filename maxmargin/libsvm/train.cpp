@@ -10,6 +10,7 @@
 #include <optional>
 #include <thread>
 
+#include "maxmargin/data/like.hpp"
 #include "maxmargin/data/renumbering.hpp"
 #include "maxmargin/libsvm/folds.hpp"
 #include "maxmargin/libsvm/predict.hpp"
@@ -436,8 +437,7 @@ class Trainer {
 
   Features chosen_rows(std::span<const Index> rows) const {
     const Features& all = *prepared_.examples.x;
-    Features chosen =
-        all.is_sparse() ? Features::sparse(all.columns()) : Features::dense(all.columns());
+    Features chosen = none_like(all);
     chosen.append(all.view(), rows);
     return chosen;
   }

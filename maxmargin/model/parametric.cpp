@@ -8,6 +8,7 @@
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/data/dataset.hpp"
 #include "maxmargin/data/formula/expression.hpp"
+#include "maxmargin/data/like.hpp"
 
 namespace maxmargin {
 namespace {
@@ -154,7 +155,7 @@ std::vector<double> ParametricFunctions::values(const Rows& rows, const Threads&
 }
 
 Features ParametricFunctions::visible(const Rows& rows, std::size_t columns) const {
-  Features copy = rows.sparse() ? Features::sparse(columns) : Features::dense(columns);
+  Features copy = none_like(rows, columns);
   std::vector<Index> features;
   std::vector<double> values;
   for (std::size_t i = 0; i < rows.count; ++i) {

@@ -6,8 +6,10 @@
 #include <numeric>
 #include <optional>
 
+#include "maxmargin/data/like.hpp"
 #include "maxmargin/data/renumbering.hpp"
 #include "maxmargin/kernel/engine/engine.hpp"
+#include "maxmargin/kernel/given.hpp"
 #include "maxmargin/model/mixture.hpp"
 #include "maxmargin/model/verify/tile_product.hpp"
 #include "maxmargin/model/weights.hpp"
@@ -86,7 +88,7 @@ Features fitted(const Rows& rows, std::size_t known) {
                 "the rows have " + std::to_string(rows.columns) + " features, the model " +
                     std::to_string(known),
                 "give rows with the features that the model was trained on");
-  Features copy = rows.sparse() ? Features::sparse(known) : Features::dense(known);
+  Features copy = none_like(rows, known);
   if (rows.columns <= known) {
     if (rows.count > 0) copy.append(rows);
     return copy;
@@ -187,7 +189,7 @@ Predictor::Predictor(const Model& given) : model_(given), packed_(std::make_uniq
   const auto form = form_of(model.kernel);
   if (form && form->pairing == Pairing::dot)
     packed_->self = largest_self_value(model.kernel, model.support);
-  if (std::holds_alternative<Precomputed>(model.kernel)) {
+  if (is_given(model.kernel)) {
     for (const Index vector : order) packed_->matrix_column.push_back(model.support_row[vector]);
     return;
   }
@@ -195,8 +197,7 @@ Predictor::Predictor(const Model& given) : model_(given), packed_(std::make_uniq
     packed_->engine = make_engine(model.kernel, model.support);
     return;
   }
-  packed_->reordered = model.support.is_sparse() ? Features::sparse(model.support.columns())
-                                                 : Features::dense(model.support.columns());
+  packed_->reordered = none_like(model.support);
   packed_->reordered.append(model.support, order);
   packed_->reordered.fit();
   packed_->engine = make_engine(model.kernel, packed_->reordered);
@@ -237,8 +238,7 @@ std::vector<double> Predictor::decision_values(const RowsToPredict& rows, const 
 
 bool Predictor::takes_as_it_is(const Rows& rows) const {
   return model_.scaling.factor.empty() && (rows.sparse() || rows.columns <= model_.features) &&
-         !std::holds_alternative<Precomputed>(model_.kernel) &&
-         !(packed_->functions && packed_->functions->hides());
+         !is_given(model_.kernel) && !(packed_->functions && packed_->functions->hides());
 }
 
 std::vector<double> Predictor::values_of(Rows rows, std::span<const double> functions,
@@ -253,8 +253,8 @@ std::vector<double> Predictor::values_of(Rows rows, std::span<const double> func
   if (rows.sparse()) rows.columns = std::max(rows.columns, known);
   // A feature that no support vector has counts like any other, as long as the kernel is one of
   // features and no scaling has to be known for it.
-  const bool takes_more = rows.sparse() && model_.scaling.factor.empty() &&
-                          !std::holds_alternative<Precomputed>(model_.kernel);
+  const bool takes_more =
+      rows.sparse() && model_.scaling.factor.empty() && !is_given(model_.kernel);
   if (rows.columns != known && !(takes_more && rows.columns > known))
     throw Error(Fault::usage,
                 "the rows have " + std::to_string(rows.columns) + " features, the model " +
@@ -334,7 +334,7 @@ RowsToPredict Predictor::prepared(const Rows& rows, const Threads& threads,
   const ParametricFunctions* functions = packed_->functions.get();
   if (functions != nullptr) result.functions = functions->values(rows, threads, first_row);
   if (rows.sparse() && rows.columns > model_.features && model_.scaling.factor.empty() &&
-      !std::holds_alternative<Precomputed>(model_.kernel)) {
+      !is_given(model_.kernel)) {
     result.x = Features::sparse(rows.columns);
     result.x.append(rows);
   } else {

@@ -1,5 +1,7 @@
 #include "maxmargin/model/weights.hpp"
 
+#include "maxmargin/kernel/given.hpp"
+
 #include <algorithm>
 
 namespace maxmargin {
@@ -21,7 +23,7 @@ std::size_t used_features(const Rows& rows) {
 }  // namespace
 
 std::unique_ptr<Weights> Weights::of(const Model& model) {
-  const bool precomputed = std::holds_alternative<Precomputed>(model.kernel);
+  const bool precomputed = is_given(model.kernel);
   if (!precomputed && !std::holds_alternative<Linear>(model.kernel)) return nullptr;
   std::size_t features = used_features(model.support);
   if (precomputed) {

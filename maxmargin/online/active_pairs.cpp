@@ -9,7 +9,7 @@ namespace maxmargin {
 void ActivePairs::clear() {
   slot_.clear();
   for (std::vector<double>* each : {&alpha_, &gradient_, &least_, &most_, &self_}) each->clear();
-  kernel_.clear();
+  for (std::vector<double>& row : kernel_) row.clear();  // with their memory
   is_active_.clear();
 }
 
@@ -39,7 +39,7 @@ std::span<const double> ActivePairs::sub_row(std::size_t i, const KernelRow& ker
 std::size_t ActivePairs::solve(double tolerance, std::size_t most_steps,
                                const KernelRow& kernel_row) {
   const std::size_t count = size();
-  kernel_.resize(count);
+  if (kernel_.size() < count) kernel_.resize(count);
   const PairArrays rows{gradient_.data(), alpha_.data(), least_.data(),
                         most_.data(),     self_.data(),  count};
   for (std::size_t steps = 0; steps < most_steps; ++steps) {
@@ -48,6 +48,7 @@ std::size_t ActivePairs::solve(double tolerance, std::size_t most_steps,
     const std::size_t up = ends.up;
     const auto k = sub_row(up, kernel_row);
     const std::size_t down = best_partner(rows, up, k.data());
+    if (down == count) return steps;  // the gain is too small for a double
     const double up_room = most_[up] - alpha_[up], down_room = alpha_[down] - least_[down];
     const double by = std::min(
         {(ends.highest - gradient_[down]) / pair_curvature(self_[up], self_[down], k[down]),

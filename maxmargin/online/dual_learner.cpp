@@ -16,6 +16,17 @@ std::string text_of_number(double label) {
   return {text, std::to_chars(text, text + sizeof text, label).ptr};
 }
 
+/// from[i] -= sum over k of times[k] rows[k][i]
+void subtract_sums(const std::vector<const double*>& rows, const std::vector<double>& times,
+                   std::vector<double>& from) {
+  const std::size_t whole = from.size() / 8 * 8;
+  std::vector<double> sums(whole);
+  panel_sums(rows, times, whole, sums.data());
+  add_multiple(-1, sums.data(), whole, from.data());
+  for (std::size_t k = 0; k < rows.size(); ++k)
+    for (std::size_t i = whole; i < from.size(); ++i) from[i] -= times[k] * rows[k][i];
+}
+
 }  // namespace
 
 DualLearner::DualLearner(DualLearnerOptions options)
@@ -82,10 +93,9 @@ int DualLearner::class_of(std::string_view name) const {
 Learned DualLearner::learn(const StreamRow& x, double label) {
   if (!std::isfinite(label))
     throw Error(Fault::data, "the label is not a finite number", "give a finite label");
-  const auto known = by_number_.find(label);
-  if (known != by_number_.end()) return learn_row(x, known->second);
+  if (const int known = by_number_.find(label); known >= 0) return learn_row(x, known);
   const Learned learned = learn(x, std::string_view(text_of_number(label)));
-  by_number_.emplace(label, class_of(text_of_number(label)));
+  by_number_.add(label, class_of(text_of_number(label)));
   return learned;
 }
 
@@ -123,6 +133,7 @@ void DualLearner::open_class() {
     if (number == 1 && !machines_.empty())
       for (std::size_t i = 0; i < rows_.slots(); ++i) dual.alpha[i] = -machines_[0].alpha[i];
     dual.gradient = dual.y;
+    for (std::size_t i = 0; i < rows_.slots(); ++i) set_bounds(dual, i);
     machines_.push_back(std::move(dual));
     refresh(machines_.back());
     optimise(machines_.back());
@@ -138,22 +149,16 @@ Learned DualLearner::learn_row(const StreamRow& x, int class_number) {
   for (std::size_t m = 0; m < machines_.size(); ++m)
     learned.loss += std::max(0.0, 1 - target_of(m, class_number) * decision_[m]);
   ++steps_;
-  if (options_.window > 0 && rows_.count() >= options_.window) {
-    std::size_t oldest = rows_.slots();
-    for (std::size_t i = 0; i < rows_.slots(); ++i)
-      if (rows_.used(i) &&
-          (oldest == rows_.slots() || rows_.row(i).number < rows_.row(oldest).number))
-        oldest = i;
-    remove(oldest);
-  }
+  if (options_.window > 0 && rows_.count() >= options_.window) remove(arrivals_.front().second);
   const std::size_t slot = add(x, class_number);
   for (Dual& dual : machines_) {
     if (options_.window > 0) {
       optimise(dual);
     } else {
       process(dual, slot);
-      const Pair pair = worst_pair(dual, Order::second);
-      if (pair.violation > options_.tolerance) step(dual, pair.up, pair.down);
+      const PairEnds worst = ends(dual);
+      if (worst.highest - worst.lowest > options_.tolerance)
+        step(dual, worst.up, best_partner(arrays(dual), worst.up, kernel_row(worst.up).data()));
     }
     set_bias(dual);
     learned.updated = learned.updated || dual.alpha[slot] != 0;
@@ -171,9 +176,14 @@ std::size_t DualLearner::add(const StreamRow& x, int class_number) {
   k_[slot] = self_;
   class_.resize(slots, 0);
   class_[slot] = class_number;
+  selves_.resize(slots, 0.0);
+  selves_[slot] = rows_.self(slot);
+  if (options_.window > 0) note_arrival(slot);
   kept_.resize(slots);
-  for (std::size_t i = 0; i < slots; ++i) {
-    if (kept_[i].empty()) continue;
+  // One value written into each of many rows costs more than computing again the few that are
+  // needed, where that is cheap.
+  if (rows_.counts_features()) let_kernel_rows_go();
+  for (const std::size_t i : kept_slots_) {
     kept_[i].resize(slots, 0.0);
     kept_[i][slot] = k_[i];
   }
@@ -183,6 +193,7 @@ std::size_t DualLearner::add(const StreamRow& x, int class_number) {
     dual.gradient.resize(slots, 0.0);
     dual.y.resize(slots, 0.0);
     dual.y[slot] = target_of(m, class_number);
+    set_bounds(dual, slot);
     dual.gradient[slot] =
         dual.y[slot] - inner_product(dual.alpha.data(), k_.data(), dual.alpha.size());
   }
@@ -192,13 +203,30 @@ std::size_t DualLearner::add(const StreamRow& x, int class_number) {
   return slot;
 }
 
+void DualLearner::note_arrival(std::size_t slot) {
+  const std::pair arrival{rows_.row(slot).number, slot};
+  arrivals_.insert(std::ranges::upper_bound(arrivals_, arrival), arrival);
+}
+
+void DualLearner::let_kernel_rows_go() {
+  for (const std::size_t i : kept_slots_) {
+    spare_.push_back(std::move(kept_[i]));
+    kept_[i].clear();
+  }
+  kept_slots_.clear();
+}
+
 std::span<const double> DualLearner::kernel_row(std::size_t slot) {
   const std::size_t slots = rows_.slots();
   if (!kept_[slot].empty()) return kept_[slot];
   const auto values = rows_.values(slot);
-  if ((kept_count_ + 1) * slots * sizeof(double) <= options_.cache_bytes) {
+  if ((kept_slots_.size() + 1) * slots * sizeof(double) <= options_.cache_bytes) {
+    if (!spare_.empty()) {
+      kept_[slot] = std::move(spare_.back());
+      spare_.pop_back();
+    }
     kept_[slot].assign(values.begin(), values.end());
-    ++kept_count_;
+    kept_slots_.push_back(slot);
     return kept_[slot];
   }
   next_scratch_ = 1 - next_scratch_;
@@ -215,50 +243,35 @@ void DualLearner::refresh(Dual& dual) {
   }
 }
 
-double DualLearner::least(const Dual& dual, std::size_t slot) const {
-  return std::min(0.0, options_.cost * dual.y[slot]);
+void DualLearner::set_bounds(Dual& dual, std::size_t slot) const {
+  dual.least.resize(dual.y.size(), 0.0);
+  dual.most.resize(dual.y.size(), 0.0);
+  dual.least[slot] = std::min(0.0, options_.cost * dual.y[slot]);
+  dual.most[slot] = std::max(0.0, options_.cost * dual.y[slot]);
 }
-double DualLearner::most(const Dual& dual, std::size_t slot) const {
-  return std::max(0.0, options_.cost * dual.y[slot]);
+PairArrays DualLearner::arrays(const Dual& dual) const {
+  return {dual.gradient.data(), dual.alpha.data(), dual.least.data(),
+          dual.most.data(),     selves_.data(),    dual.alpha.size()};
 }
 /// How far alpha can go up, and down.
-double DualLearner::room_up(const Dual& dual, std::size_t slot) const {
-  return most(dual, slot) - dual.alpha[slot];
+double DualLearner::room_up(const Dual& dual, std::size_t slot) {
+  return dual.most[slot] - dual.alpha[slot];
 }
-double DualLearner::room_down(const Dual& dual, std::size_t slot) const {
-  return dual.alpha[slot] - least(dual, slot);
+double DualLearner::room_down(const Dual& dual, std::size_t slot) {
+  return dual.alpha[slot] - dual.least[slot];
+}
+std::size_t DualLearner::first_to_fall(const Dual& dual, double gradient) {
+  std::size_t i = 0;
+  while (dual.gradient[i] != gradient || !(room_down(dual, i) > 0)) ++i;
+  return i;
 }
 
-/// The pair that violates optimality most, or that gains most with the first of these.
-DualLearner::Pair DualLearner::worst_pair(const Dual& dual, Order order) {
-  const std::size_t slots = dual.alpha.size();
-  Pair pair{slots, slots, 0};
-  double highest = -infinity, lowest = infinity;
-  for (std::size_t i = 0; i < slots; ++i) {
-    if (dual.gradient[i] > highest && room_up(dual, i) > 0) {
-      highest = dual.gradient[i];
-      pair.up = i;
-    }
-    if (dual.gradient[i] < lowest && room_down(dual, i) > 0) {
-      lowest = dual.gradient[i];
-      pair.down = i;
-    }
-  }
-  if (pair.up == slots || pair.down == slots) return {slots, slots, 0};
-  pair.violation = highest - lowest;
-  if (order == Order::first || pair.violation <= options_.tolerance) return pair;
-  const auto k = kernel_row(pair.up);
-  double best = 0;
-  for (std::size_t j = 0; j < slots; ++j) {
-    const double gap = highest - dual.gradient[j];
-    if (gap <= 0 || !(room_down(dual, j) > 0)) continue;
-    const double curvature = std::max(1e-12, k[pair.up] + rows_.self(j) - 2 * k[j]);
-    if (gap * gap > best * curvature) {
-      best = gap * gap / curvature;
-      pair.down = j;
-    }
-  }
-  return pair;
+/// The highest and the lowest gradient of rows that can move; equal where there is no pair.
+PairEnds DualLearner::ends(const Dual& dual) const {
+  const PairEnds found = pair_ends(arrays(dual));
+  if (found.up == dual.alpha.size() || found.lowest == infinity)
+    return {dual.alpha.size(), dual.bias, dual.bias};
+  return found;
 }
 
 void DualLearner::move(Dual& dual, std::size_t up, std::size_t down, double by) {
@@ -271,63 +284,67 @@ void DualLearner::move(Dual& dual, std::size_t up, std::size_t down, double by) 
   ++pair_steps_;
 }
 
-bool DualLearner::step(Dual& dual, std::size_t up, std::size_t down) {
+void DualLearner::step(Dual& dual, std::size_t up, std::size_t down) {
+  if (down == dual.alpha.size()) return;  // the gain is too small for a double
   const auto k = kernel_row(up);
   const double curvature = std::max(1e-12, k[up] + rows_.self(down) - 2 * k[down]);
   const double gap = dual.gradient[up] - dual.gradient[down];
   const double up_room = room_up(dual, up), down_room = room_down(dual, down);
   const double by = std::min({gap / curvature, up_room, down_room});
-  if (!(by > 0)) return false;
+  if (!(by > 0)) return;
   move(dual, up, down, by);
   // At a bound it is the bound, to the last bit.
-  if (by == up_room) dual.alpha[up] = most(dual, up);
-  if (by == down_room) dual.alpha[down] = least(dual, down);
-  return true;
+  if (by == up_room) dual.alpha[up] = dual.most[up];
+  if (by == down_room) dual.alpha[down] = dual.least[down];
 }
 
 void DualLearner::process(Dual& dual, std::size_t slot) {
-  const Pair pair = worst_pair(dual, Order::first);
-  const std::size_t slots = dual.alpha.size();
-  if (pair.up == slots) return;
-  const std::size_t up = dual.y[slot] > 0 ? slot : pair.up;
-  const std::size_t down = dual.y[slot] > 0 ? pair.down : slot;
+  const PairEnds worst = ends(dual);
+  if (worst.up == dual.alpha.size()) return;
+  const std::size_t up = dual.y[slot] > 0 ? slot : worst.up;
+  const std::size_t down = dual.y[slot] > 0 ? first_to_fall(dual, worst.lowest) : slot;
   if (dual.gradient[up] - dual.gradient[down] > options_.tolerance) step(dual, up, down);
 }
 
 /// Rows that are free or on the wrong side of where the bias was: few, where one row came or went.
 /// The others are looked at again when these have come to rest.
-void DualLearner::widen_active(const Dual& dual, const Pair& worst) {
-  const double highest = dual.gradient[worst.up], lowest = highest - worst.violation;
-  const double middle = std::clamp(dual.bias, lowest, highest);
-  for (std::size_t i = 0; i < dual.alpha.size(); ++i) {
-    if (active_.has(i)) continue;
-    const double g = dual.gradient[i];
-    const bool rises = room_up(dual, i) > 0, falls = room_down(dual, i) > 0;
-    if ((rises && (falls || g >= middle)) || (falls && g <= middle))
-      active_.add(i, dual.alpha[i], g, least(dual, i), most(dual, i), rows_.self(i));
-  }
+void DualLearner::widen_active(const Dual& dual, const PairEnds& worst) {
+  movable_.clear();
+  movable_rows(arrays(dual), std::clamp(dual.bias, worst.lowest, worst.highest), movable_);
+  for (const std::size_t i : movable_)
+    if (!active_.has(i))
+      active_.add(i, dual.alpha[i], dual.gradient[i], dual.least[i], dual.most[i], selves_[i]);
 }
 
 void DualLearner::optimise(Dual& dual) {
   std::size_t left = 1000 + 100 * dual.alpha.size();
   active_.clear();
   while (left > 0) {
-    const Pair worst = worst_pair(dual, Order::first);
-    if (worst.violation <= options_.tolerance) return;
+    const PairEnds worst = ends(dual);
+    if (worst.highest - worst.lowest <= options_.tolerance) return;
     widen_active(dual, worst);
     const std::size_t steps = active_.solve(options_.tolerance, left,
                                             [this](std::size_t slot) { return kernel_row(slot); });
     if (steps == 0) return;  // the gap is in the rounding of the gradient
     left -= steps;
     pair_steps_ += steps;
+    // Kernel rows that are kept are summed before they meet the gradient: it is read once.
+    std::vector<const double*> rows;
+    std::vector<double> times;
     for (std::size_t i = 0; i < active_.size(); ++i) {
-      double& alpha = dual.alpha[active_.slot(i)];
-      const double by = active_.alpha(i) - alpha;
+      const std::size_t slot = active_.slot(i);
+      const double by = active_.alpha(i) - dual.alpha[slot];
       if (by == 0) continue;
-      alpha = active_.alpha(i);
-      const auto k = kernel_row(active_.slot(i));
-      add_multiple(-by, k.data(), k.size(), dual.gradient.data());
+      dual.alpha[slot] = active_.alpha(i);
+      const auto k = kernel_row(slot);
+      if (kept_[slot].empty()) {
+        add_multiple(-by, k.data(), k.size(), dual.gradient.data());
+        continue;
+      }
+      rows.push_back(k.data());
+      times.push_back(by);
     }
+    subtract_sums(rows, times, dual.gradient);
     for (std::size_t i = 0; i < active_.size(); ++i)
       active_.set_gradient(i, dual.gradient[active_.slot(i)]);
   }
@@ -342,31 +359,30 @@ bool DualLearner::finish() {
 }
 
 void DualLearner::set_bias(Dual& dual) {
-  const Pair pair = worst_pair(dual, Order::first);
-  const std::size_t slots = dual.alpha.size();
-  if (pair.up < slots) dual.bias = (dual.gradient[pair.up] + dual.gradient[pair.down]) / 2;
+  const PairEnds last = ends(dual);
+  dual.bias = (last.highest + last.lowest) / 2;
 }
 
 /// Others take what a row has of alpha, those first that gain most by it. The sum stays 0, so that
 /// there is always room for it.
 void DualLearner::hand_over(Dual& dual, std::size_t slot) {
-  const double side = dual.alpha[slot] > 0 ? 1 : -1;
+  const bool up = dual.alpha[slot] > 0;
+  // It takes nothing itself.
+  dual.least[slot] = infinity;
+  dual.most[slot] = -infinity;
   while (dual.alpha[slot] != 0) {
-    std::size_t best = dual.alpha.size();
-    for (std::size_t i = 0; i < dual.alpha.size(); ++i) {
-      if (i == slot || !((side > 0 ? room_up(dual, i) : room_down(dual, i)) > 0)) continue;
-      if (best == dual.alpha.size() || side * dual.gradient[i] > side * dual.gradient[best])
-        best = i;
-    }
-    if (best == dual.alpha.size()) break;  // rounding: nobody has room for the last bits
-    const double room = side > 0 ? room_up(dual, best) : room_down(dual, best);
+    const PairEnds found = pair_ends(arrays(dual));
+    // Rounding: nobody has room for the last bits.
+    if (up ? found.up == dual.alpha.size() : found.lowest == infinity) break;
+    const std::size_t best = up ? found.up : first_to_fall(dual, found.lowest);
+    const double room = up ? room_up(dual, best) : room_down(dual, best);
     const double rest = std::abs(dual.alpha[slot]), by = std::min(rest, room);
-    if (side > 0)
+    if (up)
       move(dual, best, slot, by);
     else
       move(dual, slot, best, by);
     if (by == rest) dual.alpha[slot] = 0;
-    if (by == room) dual.alpha[best] = side > 0 ? most(dual, best) : least(dual, best);
+    if (by == room) dual.alpha[best] = up ? dual.most[best] : dual.least[best];
   }
 }
 
@@ -374,9 +390,16 @@ void DualLearner::remove(std::size_t slot) {
   for (Dual& dual : machines_) {
     if (dual.alpha[slot] != 0) hand_over(dual, slot);
     dual.alpha[slot] = dual.gradient[slot] = dual.y[slot] = 0;
+    set_bounds(dual, slot);
   }
-  if (!kept_[slot].empty()) --kept_count_;
-  kept_[slot] = {};
+  if (!kept_[slot].empty()) {
+    spare_.push_back(std::move(kept_[slot]));
+    kept_[slot].clear();
+    std::erase(kept_slots_, slot);
+  }
+  if (options_.window > 0)
+    arrivals_.erase(
+        std::ranges::find(arrivals_, slot, &std::pair<std::uint64_t, std::size_t>::second));
   rows_.remove(slot);
 }
 
@@ -393,18 +416,18 @@ bool DualLearner::forget(std::uint64_t number) {
 
 /// Rows without a part in any machine, and beyond the margin of all of them, as far as can be seen.
 void DualLearner::let_go() {
-  std::vector<std::pair<double, double>> ends;
+  std::vector<std::pair<double, double>> margins;
   for (const Dual& dual : machines_) {
-    const Pair pair = worst_pair(dual, Order::first);
-    if (pair.up == dual.alpha.size()) return;
-    ends.emplace_back(dual.gradient[pair.up], dual.gradient[pair.down]);
+    const PairEnds last = ends(dual);
+    if (last.up == dual.alpha.size()) return;
+    margins.emplace_back(last.highest, last.lowest);
   }
   for (std::size_t i = 0; i < rows_.slots(); ++i) {
     if (!rows_.used(i)) continue;
     bool beyond = true;
     for (std::size_t m = 0; m < machines_.size() && beyond; ++m) {
       const Dual& dual = machines_[m];
-      const auto [highest, lowest] = ends[m];
+      const auto [highest, lowest] = margins[m];
       beyond = dual.alpha[i] == 0 &&
                (dual.y[i] > 0 ? dual.gradient[i] <= lowest : dual.gradient[i] >= highest);
     }

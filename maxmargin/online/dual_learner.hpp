@@ -1,8 +1,9 @@
 #pragma once
 
-#include <unordered_map>
+#include <deque>
 
 #include "maxmargin/online/active_pairs.hpp"
+#include "maxmargin/online/panel_loops.hpp"
 #include "maxmargin/online/stream_learner.hpp"
 #include "maxmargin/problem/dual_qp.hpp"
 #include "maxmargin/problem/solution.hpp"
@@ -64,13 +65,9 @@ class DualLearner final : public StreamLearner {
  private:
   struct Dual {
     std::vector<double> alpha, gradient, y;  ///< by slot; y is 0 in free slots
+    std::vector<double> least, most;         ///< of alpha; both 0 in free slots
     double bias = 0;
   };
-  struct Pair {
-    std::size_t up = 0, down = 0;
-    double violation = 0;
-  };
-  enum class Order { first, second };
 
   template <class Archive>
   void pass(Archive& archive);
@@ -85,19 +82,23 @@ class DualLearner final : public StreamLearner {
   void remove(std::size_t slot);
   void hand_over(Dual& dual, std::size_t slot);
   void optimise(Dual& dual);
-  void widen_active(const Dual& dual, const Pair& worst);
+  void widen_active(const Dual& dual, const PairEnds& ends);
   void let_go();
-  Pair worst_pair(const Dual& dual, Order order);
-  bool step(Dual& dual, std::size_t up, std::size_t down);
+  PairEnds ends(const Dual& dual) const;
+  void step(Dual& dual, std::size_t up, std::size_t down);
   void move(Dual& dual, std::size_t up, std::size_t down, double by);
   void set_bias(Dual& dual);
   void refresh(Dual& dual);
   std::span<const double> kernel_row(std::size_t slot);
   double target_of(std::size_t machine, int class_number) const;
-  double least(const Dual& dual, std::size_t slot) const;
-  double most(const Dual& dual, std::size_t slot) const;
-  double room_up(const Dual& dual, std::size_t slot) const;
-  double room_down(const Dual& dual, std::size_t slot) const;
+  void set_bounds(Dual& dual, std::size_t slot) const;
+  PairArrays arrays(const Dual& dual) const;
+  static double room_up(const Dual& dual, std::size_t slot);
+  static double room_down(const Dual& dual, std::size_t slot);
+  /// The first row of that gradient that can go down.
+  static std::size_t first_to_fall(const Dual& dual, double gradient);
+  void note_arrival(std::size_t slot);
+  void let_kernel_rows_go();
   Features held(std::vector<std::size_t>& slots) const;
   Certified certified(const Dual& dual, const std::vector<std::size_t>& slots,
                       std::shared_ptr<const Quadratic> K, const Threads& threads) const;
@@ -107,13 +108,18 @@ class DualLearner final : public StreamLearner {
   std::vector<int> class_;  ///< of each slot
   std::vector<Dual> machines_;
   std::vector<std::string> classes_;
-  std::unordered_map<double, int> by_number_;
+  NumberedClasses by_number_;
   std::size_t columns_ = 0;
   std::uint64_t steps_ = 0, updates_ = 0, pair_steps_ = 0;
 
+  std::vector<double> selves_;  ///< k(x_i, x_i) by slot
+  /// Of a window: numbers and slots of its rows, the oldest first.
+  std::deque<std::pair<std::uint64_t, std::size_t>> arrivals_;
   std::vector<std::vector<double>> kept_;  ///< kernel rows by slot; empty: not kept
-  std::size_t kept_count_ = 0;
+  std::vector<std::size_t> kept_slots_;
+  std::vector<std::vector<double>> spare_;  ///< memory for these
   ActivePairs active_;
+  std::vector<std::size_t> movable_;
   std::vector<double> scratch_[2];
   int next_scratch_ = 0;
   std::vector<double> k_, decision_;

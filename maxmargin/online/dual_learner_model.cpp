@@ -159,8 +159,13 @@ void DualLearner::pass(Archive& archive) {
     columns_ = static_cast<std::size_t>(columns);
     machines_.assign(expected, {});
     kept_.assign(slots, {});
-    kept_count_ = 0;
-    by_number_.clear();
+    kept_slots_.clear();
+    selves_.assign(slots, 0.0);
+    for (std::size_t i = 0; i < slots; ++i) {
+      if (!rows_.used(i)) continue;
+      selves_[i] = rows_.self(i);
+      if (options_.window > 0) note_arrival(i);
+    }
   }
   for (Dual& dual : machines_) {
     for (std::vector<double>* numbers : {&dual.alpha, &dual.gradient, &dual.y}) {
@@ -172,11 +177,13 @@ void DualLearner::pass(Archive& archive) {
     }
     archive(dual.bias);
     if constexpr (Archive::reads)
-      for (std::size_t i = 0; i < slots; ++i)
+      for (std::size_t i = 0; i < slots; ++i) {
+        set_bounds(dual, i);
         archive.demand(rows_.used(i) ? std::abs(dual.y[i]) == 1 && room_up(dual, i) >= 0 &&
                                            room_down(dual, i) >= 0
                                      : dual.y[i] == 0 && dual.alpha[i] == 0,
                        "a variable is out of its bounds");
+      }
   }
 }
 

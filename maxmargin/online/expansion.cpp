@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/kernel/engine/engine.hpp"
@@ -12,6 +13,15 @@ namespace {
 
 constexpr std::size_t lanes = 8;
 std::size_t padded(std::size_t size) { return (size + lanes - 1) / lanes * lanes; }
+/// Panels of bytes have room for whole vectors of these.
+constexpr std::size_t least_capacity = 64;
+
+/// Rows that a panel of bytes takes: common features of two are counted in a byte.
+constexpr std::size_t most_ones = 255;
+bool is_binary(const StreamRow& x) {
+  return x.values.size() <= most_ones &&
+         std::ranges::all_of(x.values, [](double value) { return value == 1; });
+}
 
 /// A row's share of the sum over features when the other row is zero.
 double own_share(Pairing pairing, const StreamRow& x) {
@@ -72,23 +82,22 @@ constexpr double small_share = 1e-3;
 
 }  // namespace
 
-Expansion::Expansion(Kernel kernel) : kernel_(std::move(kernel)) {
+Expansion::Expansion(Kernel kernel) : kernel_(std::move(kernel)), form_(form_of(kernel_)) {
   if (const auto* own = std::get_if<Custom>(&kernel_); own != nullptr && !own->function)
     throw Error(Fault::usage, "the kernel is the user's own function, and there is none",
                 "give it again");
-  if (const auto form = form_of(kernel_))
-    linear_sum_ = form->pairing == Pairing::dot || form->pairing == Pairing::squared_euclidean;
-  has_panel_ = linear_sum_;
+  if (form_)
+    linear_sum_ = form_->pairing == Pairing::dot || form_->pairing == Pairing::squared_euclidean;
+  if (linear_sum_) layout_ = Layout::bytes;
 }
 
 void Expansion::limit_panel(std::size_t bytes) {
   panel_bytes_ = bytes;
-  if (has_panel_) make_panel(capacity_);
+  if (layout_ != Layout::rows) make_panel(padded(out_.size()));
 }
 
 void Expansion::check(const StreamRow& x) const {
-  const auto form = form_of(kernel_);
-  if (!form || !form->needs_non_negative()) return;
+  if (!form_ || !form_->needs_non_negative()) return;
   for (std::size_t k = 0; k < x.values.size(); ++k)
     if (x.values[k] < 0)
       throw Error(Fault::data,
@@ -101,13 +110,13 @@ double Expansion::self(const StreamRow& x) const {
   if (const auto* own = std::get_if<Custom>(&kernel_)) return custom_value(*own, x, x);
   if (std::holds_alternative<Precomputed>(kernel_)) return value_at(x, x.number);
   double sum = 0;
-  if (form_of(kernel_)->pairing == Pairing::dot)
+  if (form_->pairing == Pairing::dot)
     for (const double value : x.values) sum += value * value;
   return map_of(sum);
 }
 
 double Expansion::map_of(double sum) const {
-  return std::visit([&](const auto& map) { return map(sum); }, form_of(kernel_)->map);
+  return std::visit([&](const auto& map) { return map(sum); }, form_->map);
 }
 
 StreamRow Expansion::row(std::size_t slot) const {
@@ -116,15 +125,18 @@ StreamRow Expansion::row(std::size_t slot) const {
 }
 
 std::span<const double> Expansion::values(const StreamRow& x) {
-  if (std::holds_alternative<Custom>(kernel_)) {
+  leave_bytes(x);
+  if (layout_ == Layout::bytes) {
+    values_by_counts(x);
+  } else if (std::holds_alternative<Custom>(kernel_)) {
     custom_values(x);
   } else if (std::holds_alternative<Precomputed>(kernel_)) {
     gather(x);
   } else {
-    const Form form = *form_of(kernel_);
+    const Form& form = *form_;
     const bool distance = form.pairing == Pairing::squared_euclidean;
     const double base = distance ? own_share(form.pairing, x) : 0;
-    if (has_panel_)
+    if (layout_ == Layout::doubles)
       sums_by_panel(x);
     else if (linear_sum_)
       sums_by_terms(x);
@@ -132,28 +144,39 @@ std::span<const double> Expansion::values(const StreamRow& x) {
       for (std::size_t i = 0; i < terms_.size(); ++i) out_[i] = pair_sum(form.pairing, x, row(i));
     if (distance && distances(base, base_.data(), out_.size(), small_share, out_.data()))
       mend_small_distances(x, base);
-    if (const auto* decaying = std::get_if<Decay>(&form.map))
-      decay(decaying->rate, out_.size(), out_.data());
-    else if (const auto* rooted = std::get_if<RootDecay>(&form.map))
-      root_decay(rooted->rate, out_.size(), out_.data());
-    else if (!std::holds_alternative<Identity>(form.map))
-      std::visit([&](const auto& map) { std::ranges::transform(out_, out_.begin(), map); },
-                 form.map);
+    map_sums(out_);
   }
   for (const Index slot : free_) out_[slot] = 0;
   return {out_.data(), slots()};
 }
 
-void Expansion::sums_by_panel(const StreamRow& x) {
-  at_.clear();
-  times_.clear();
-  for (std::size_t k = 0; k < x.features.size(); ++k) {
-    if (x.features[k] >= row_of_.size()) break;
-    const Index row = row_of_[x.features[k]];
-    if (row == 0) continue;
-    at_.push_back(panel_.data() + (row - 1) * capacity_);
-    times_.push_back(x.values[k]);
+void Expansion::map_sums(std::span<double> sums) const {
+  const Form& form = *form_;
+  if (const auto* decaying = std::get_if<Decay>(&form.map))
+    decay(decaying->rate, sums.size(), sums.data());
+  else if (const auto* rooted = std::get_if<RootDecay>(&form.map))
+    root_decay(rooted->rate, sums.size(), sums.data());
+  else if (!std::holds_alternative<Identity>(form.map))
+    std::visit([&](const auto& map) { std::ranges::transform(sums, sums.begin(), map); }, form.map);
+}
+
+/// The sum is a whole number: common features, or |x|^2 + |z|^2 - 2 common features.
+void Expansion::values_by_counts(const StreamRow& x) {
+  const bool distance = form_->pairing == Pairing::squared_euclidean;
+  if (by_sum_.empty()) {
+    by_sum_.resize(padded(2 * most_ones + 1));
+    std::iota(by_sum_.begin(), by_sum_.end(), 0.0);
+    map_sums(by_sum_);
   }
+  bits_.find(x.features, x.values, bits_at_, times_);
+  const auto own = static_cast<std::int32_t>(x.features.size());
+  values_of_counts(bits_at_,
+                   {by_sum_.data(), lengths_.data(), distance ? own : 0, distance ? -2 : 1},
+                   out_.size(), out_.data());
+}
+
+void Expansion::sums_by_panel(const StreamRow& x) {
+  panel_.find(x.features, x.values, at_, times_);
   panel_sums(at_, times_, out_.size(), out_.data());
 }
 
@@ -198,7 +221,7 @@ std::size_t Expansion::add(const StreamRow& x) {
     terms_.emplace_back();
     out_.resize(padded(terms_.size()), 0.0);
     base_.resize(padded(terms_.size()), 0.0);
-    if (has_panel_ && out_.size() > capacity_) make_panel(std::max(lanes, 2 * capacity_));
+    if (layout_ != Layout::rows && out_.size() > capacity()) make_panel(2 * out_.size());
   } else {
     slot = free_.back();
     free_.pop_back();
@@ -208,65 +231,70 @@ std::size_t Expansion::add(const StreamRow& x) {
 }
 
 void Expansion::fill(std::size_t slot, const StreamRow& x) {
+  leave_bytes(x);
   Term& term = terms_[slot];
   term.features.assign(x.features.begin(), x.features.end());
   term.values.assign(x.values.begin(), x.values.end());
   term.number = x.number;
   term.used = true;
   term.self = self(x);
-  if (const auto form = form_of(kernel_))
-    base_[slot] = form->pairing == Pairing::squared_euclidean ? own_share(form->pairing, x) : 0;
+  if (form_ && form_->pairing == Pairing::squared_euclidean)
+    base_[slot] = own_share(form_->pairing, x);
   if (!x.features.empty()) columns_ = std::max(columns_, std::size_t{x.features.back()} + 1);
-  if (has_panel_) put_in_panel(slot);
+  put_in_panel(slot);
 }
 
 void Expansion::remove(std::size_t slot) {
-  if (has_panel_) take_from_panel(slot);
-  terms_[slot] = Term{};
+  Term& term = terms_[slot];
+  if (layout_ == Layout::bytes) bits_.take(slot, term.features);
+  if (layout_ == Layout::doubles) panel_.take(slot, term.features);
+  term.features.clear();
+  term.values.clear();
+  term.number = 0;
+  term.self = 0;
+  term.used = false;
   base_[slot] = 0;
+  if (slot < lengths_.size()) lengths_[slot] = 0;
   free_.push_back(static_cast<Index>(slot));
 }
 
-Index Expansion::panel_row(Index feature) {
-  if (feature >= row_of_.size()) {
-    row_of_.reserve(std::size_t{feature} + 1);
-    row_of_.resize(std::size_t{feature} + 1);
-  }
-  if (row_of_[feature] == 0) {
-    const std::size_t size = (panel_rows_ + 1) * capacity_;
-    if (size * sizeof(double) > panel_bytes_) return 0;
-    panel_.reserve(size);
-    panel_.resize(size);
-    row_of_[feature] = static_cast<Index>(++panel_rows_);
-  }
-  return row_of_[feature];
+std::size_t Expansion::capacity() const {
+  return layout_ == Layout::bytes ? bits_.capacity() : panel_.capacity();
+}
+
+/// From the first row on that is not binary there are doubles.
+void Expansion::leave_bytes(const StreamRow& x) {
+  if (layout_ != Layout::bytes || is_binary(x)) return;
+  layout_ = Layout::doubles;
+  make_panel(bits_.capacity());
+  bits_.clear(0);
 }
 
 void Expansion::put_in_panel(std::size_t slot) {
   const Term& term = terms_[slot];
-  for (std::size_t k = 0; k < term.features.size(); ++k) {
-    const Index row = panel_row(term.features[k]);
-    if (row == 0) {
-      has_panel_ = false;
-      panel_ = Buffer<double>();
-      row_of_ = Buffer<Index>();
-      return;
-    }
-    panel_[(row - 1) * capacity_ + slot] = term.values[k];
+  bool fits = true;
+  if (layout_ == Layout::bytes) {
+    fits = bits_.put(slot, term.features, term.values, panel_bytes_);
+    lengths_[slot] = static_cast<std::int32_t>(base_[slot]);
+  } else if (layout_ == Layout::doubles) {
+    fits = panel_.put(slot, term.features, term.values, panel_bytes_);
   }
+  if (fits) return;
+  layout_ = Layout::rows;
+  panel_.clear(0);
+  bits_.clear(0);
 }
 
-void Expansion::take_from_panel(std::size_t slot) {
-  for (const Index feature : terms_[slot].features)
-    panel_[(row_of_[feature] - 1) * capacity_ + slot] = 0;
-}
-
-void Expansion::make_panel(std::size_t capacity) {
-  capacity_ = capacity;
-  panel_rows_ = 0;
-  panel_ = Buffer<double>();
-  row_of_ = Buffer<Index>();
-  for (std::size_t i = 0; i < terms_.size() && has_panel_; ++i)
+void Expansion::make_panel(std::size_t slots) {
+  std::size_t capacity = least_capacity;
+  while (capacity < slots) capacity *= 2;
+  if (layout_ == Layout::bytes) {
+    bits_.clear(capacity);
+    lengths_.assign(capacity, 0);
+  } else {
+    panel_.clear(capacity);
+  }
+  for (std::size_t i = 0; i < terms_.size(); ++i)
     if (terms_[i].used) put_in_panel(i);
 }
 
@@ -278,11 +306,7 @@ void Expansion::restore(std::vector<Slot> slots, std::vector<Index> free_slots) 
   columns_ = 0;
   std::vector<bool> empty(slots.size(), false);
   for (const Index slot : free_) empty[slot] = true;
-  if (has_panel_) {
-    capacity_ = lanes;
-    while (capacity_ < out_.size()) capacity_ *= 2;
-    make_panel(capacity_);
-  }
+  if (layout_ != Layout::rows) make_panel(out_.size());
   for (std::size_t i = 0; i < slots.size(); ++i)
     if (!empty[i]) fill(i, {slots[i].features, slots[i].values, slots[i].number});
 }

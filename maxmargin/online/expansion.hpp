@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "maxmargin/base/buffer.hpp"
 #include "maxmargin/data/rows.hpp"
 #include "maxmargin/kernel/kernels.hpp"
+#include "maxmargin/online/panel.hpp"
 
 namespace maxmargin {
 
@@ -23,10 +25,10 @@ struct StreamRow {
 /// of them for a new x, in double.
 ///
 /// A row has a slot, which a later row may take over when it is gone. Where they fit, the values
-/// stand in a panel, [feature][slot], so that a feature of x meets all rows at once and a row comes
-/// and goes for the price of its own features. Wide rows are kept as they are, and x is spread out
-/// instead. Both sum in the order of the features: the values are the same to the last bit, also of
-/// k(z, x) for k(x, z).
+/// stand in a panel, [feature][slot]. Wide rows are kept as they are, and x is spread out instead.
+/// Both sum in the order of the features. As long as every value met is 1, the panel has bytes,
+/// common features are counted, and the kernel is a table over whole numbers. All three give the
+/// same values to the last bit, also of k(z, x) for k(x, z).
 class Expansion {
  public:
   explicit Expansion(Kernel kernel);
@@ -63,6 +65,8 @@ class Expansion {
   };
   void restore(std::vector<Slot> slots, std::vector<Index> free_slots);
 
+  /// Whether all values met are 1, so that a row of kernel values is cheap.
+  bool counts_features() const { return layout_ == Layout::bytes; }
   /// Bytes that a panel may take.
   void limit_panel(std::size_t bytes);
 
@@ -77,9 +81,10 @@ class Expansion {
 
   void fill(std::size_t slot, const StreamRow& x);
   void put_in_panel(std::size_t slot);
-  void take_from_panel(std::size_t slot);
-  void make_panel(std::size_t capacity);
-  Index panel_row(Index feature);
+  void make_panel(std::size_t slots);
+  std::size_t capacity() const;
+  void leave_bytes(const StreamRow& x);
+  void values_by_counts(const StreamRow& x);
   void sums_by_panel(const StreamRow& x);
   void sums_by_terms(const StreamRow& x);
   void spread(const StreamRow& x);
@@ -87,8 +92,10 @@ class Expansion {
   void custom_values(const StreamRow& x);
   void mend_small_distances(const StreamRow& x, double base);
   double map_of(double sum) const;
+  void map_sums(std::span<double> sums) const;
 
   Kernel kernel_;
+  std::optional<Form> form_;  ///< of a kernel that has one
   std::vector<Term> terms_;
   std::vector<Index> free_;
   std::size_t columns_ = 0;  ///< that the rows need
@@ -96,13 +103,15 @@ class Expansion {
   std::vector<double> out_, base_;
   Buffer<double> spread_;  ///< x, by feature; zero between calls
 
-  bool has_panel_ = false;
+  enum class Layout { bytes, doubles, rows };
+  Layout layout_ = Layout::rows;
   std::size_t panel_bytes_ = std::size_t{256} << 20;
-  std::size_t capacity_ = 0;       ///< slots of a panel row
-  std::size_t panel_rows_ = 0;     ///< features in the panel
-  Buffer<Index> row_of_;           ///< 1 + the panel's row of a feature; 0: none
-  Buffer<double> panel_;           ///< [row][slot]
-  std::vector<const double*> at_;  ///< scratch: the panel rows of x
+  Panel<double> panel_;
+  Panel<std::uint8_t> bits_;
+  std::vector<std::int32_t> lengths_;  ///< bytes: |x_i|^2 where the kernel is one of distances
+  std::vector<double> by_sum_;         ///< bytes: the kernel as a table over the sum
+  std::vector<const double*> at_;      ///< scratch: the panel rows of x
+  std::vector<const std::uint8_t*> bits_at_;
   std::vector<double> times_;
 };
 

@@ -172,10 +172,9 @@ Learned Learner::learn(const StreamRow& x, double label) {
   if (!std::isfinite(label))
     throw Error(Fault::data, "the label is not a finite number", "give a finite label");
   if (outcome_ != Outcome::classes) return learn_row(x, label, -1);
-  const auto known = by_number_.find(label);
-  if (known != by_number_.end()) return learn_row(x, 0, known->second);
+  if (const int known = by_number_.find(label); known >= 0) return learn_row(x, 0, known);
   const Learned learned = learn(x, std::string_view(name_of_number(label)));
-  by_number_.emplace(label, class_of(name_of_number(label)));
+  by_number_.add(label, class_of(name_of_number(label)));
   return learned;
 }
 
@@ -286,7 +285,13 @@ Learned Learner::learn_row(const StreamRow& x, double target, int class_number) 
   if (!x.features.empty()) columns_ = std::max(columns_, std::size_t{x.features.back()} + 1);
   if (pending_.size() == 1 && rate > 0)
     account(learned.loss, -pending_[0].coefficient / rate, terms_.machines[0], current_[0]);
-  update(x, class_number < 0 ? target : class_number, pending_);
+  const double label = class_number < 0 ? target : class_number;
+  update(x, label, pending_);
+  if (options_.keep) {
+    kept_.push_back(
+        {{x.features.begin(), x.features.end()}, {x.values.begin(), x.values.end()}, x.number});
+    kept_targets_.push_back(label);
+  }
   learned.updated =
       std::ranges::any_of(pending_, [](const Step& step) { return step.coefficient != 0; });
   updates_ += learned.updated;

@@ -3,7 +3,6 @@
 #include <array>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "maxmargin/online/rules/rules.hpp"
@@ -35,6 +34,7 @@ struct LearnerOptions {
   bool bias = true;  ///< novelty and pegasos have none
   bool average = false;
   Truncation truncation{};
+  bool keep = false;  ///< all rows learned, for finish(); otherwise only those in f
   /// Features beyond this are refused: a linear machine has a weight for each up to the largest.
   std::size_t most_features = std::size_t{1} << 26;
   std::size_t most_classes = 1000;
@@ -74,6 +74,9 @@ class Learner final : public StreamLearner {
   std::size_t columns() const { return columns_; }
   const std::vector<OnlineMachine>& machines() const { return terms_.machines; }
   const OnlineTerms& expansion() const { return terms_; }
+  /// Every row learned, and its label or the number of its class, if asked to keep them.
+  const std::vector<Expansion::Slot>& kept() const { return kept_; }
+  const std::vector<double>& kept_targets() const { return kept_targets_; }
 
   /// (10.130): how far f can be, in norm, from what it would be with the terms that the horizon
   /// dropped.
@@ -132,12 +135,14 @@ class Learner final : public StreamLearner {
 
   OnlineTerms terms_;
   std::vector<std::string> classes_;
-  std::unordered_map<double, int> by_number_;
+  NumberedClasses by_number_;
   std::size_t columns_ = 0;
   std::uint64_t steps_ = 0, updates_ = 0;
   double largest_self_ = 0;              ///< k(x,x) met so far
   double risk_sum_ = 0, slope_sum_ = 0;  ///< of risk_bound()
   double average_weight_ = 0;
+  std::vector<Expansion::Slot> kept_;
+  std::vector<double> kept_targets_;
 
   // What is known of the row at hand.
   std::vector<double> decision_;  ///< g, averaged if asked for

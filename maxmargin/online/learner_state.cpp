@@ -34,6 +34,7 @@ std::string options_text(const LearnerOptions& options) {
   object["eta"] = number_json(options.eta);
   object["bias"] = options.bias;
   object["average"] = options.average;
+  if (options.keep) object["keep"] = true;
   object["most_features"] = options.most_features;
   object["most_classes"] = options.most_classes;
   return object.dump();
@@ -56,6 +57,7 @@ LearnerOptions options_in(const std::string& text, const std::string& name) {
   options.eta = taken["eta"].number();
   options.bias = taken["bias"].yes();
   options.average = taken["average"].yes();
+  options.keep = taken.has("keep") && taken["keep"].yes();
   options.most_features = taken["most_features"].count();
   options.most_classes = taken["most_classes"].count();
   return options;
@@ -104,6 +106,24 @@ void pass_expansion(Archive& archive, OnlineTerms& terms, std::size_t most_featu
   }
 }
 
+/// Rows that are kept beside the expansion, and their labels.
+template <class Archive>
+void pass_kept(Archive& archive, std::vector<Expansion::Slot>& rows, std::vector<double>& targets,
+               std::size_t most_features) {
+  std::vector<SlotState> slots;
+  if constexpr (!Archive::reads)
+    for (const Expansion::Slot& row : rows) slots.push_back({row});
+  archive(slots);
+  archive(targets);
+  if constexpr (Archive::reads) {
+    archive.demand(slots.size() == targets.size(), "counts do not agree");
+    for (SlotState& each : slots) {
+      check_slot(archive, each.slot, most_features);
+      rows.push_back(std::move(each.slot));
+    }
+  }
+}
+
 template <class Archive>
 void pass_machine(Archive& archive, OnlineMachine& machine, std::uint64_t most) {
   for (double* number :
@@ -133,6 +153,7 @@ void Learner::pass(Archive& archive) {
   std::uint64_t machines = terms_.machines.size();
   archive(machines);
   if (!linear_) pass_expansion(archive, terms_, options_.most_features);
+  if (options_.keep) pass_kept(archive, kept_, kept_targets_, options_.most_features);
   if constexpr (Archive::reads) {
     archive.demand(columns <= options_.most_features && classes_.size() <= options_.most_classes,
                    "it is larger than its options allow");
@@ -147,6 +168,11 @@ void Learner::pass(Archive& archive) {
             !terms_.expansion.used(i) ||
                 (terms_.target[i] >= 0 && terms_.target[i] < static_cast<double>(classes_.size())),
             "a row is of a class that is not there");
+    for (const double target : kept_targets_)
+      archive.demand(
+          std::isfinite(target) && (outcome_ != Outcome::classes ||
+                                    (target >= 0 && target < static_cast<double>(classes_.size()))),
+          "a row that was kept has no right label");
     terms_.machines.assign(expected, {});
   }
   const std::uint64_t most = linear_ ? options_.most_features : terms_.expansion.slots();

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <numeric>
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/model/file/file.hpp"
@@ -193,6 +194,39 @@ TEST(OnlineExpansion, APanelAndRowsAsTheyAreGiveTheSameBits) {
       for (std::size_t k = 0; k < left.size(); ++k) EXPECT_EQ(left[k], b[k]);
     }
   }
+}
+
+TEST(OnlineExpansion, CountedFeaturesGiveTheSameBits) {
+  Rng rng(3);
+  std::vector<std::vector<Index>> made_rows(200);
+  for (auto& row : made_rows)
+    for (Index j = 0; j < 300; ++j)
+      if (rng.uniform() < 0.3) row.push_back(j);
+  const std::vector<double> ones(300, 1.0), halves(300, 0.5);
+  for (const Kernel& kernel :
+       {Kernel{Rbf{0.01}}, Kernel{Polynomial{}}, Kernel{Linear{}}, Kernel{Sigmoid{}}}) {
+    Expansion counted(kernel), plain(kernel);
+    plain.limit_panel(0);
+    for (std::size_t i = 0; i < 200; ++i) {
+      // From row 150 on not all values are 1.
+      const StreamRow x{made_rows[i], {(i < 150 ? ones : halves).data(), made_rows[i].size()}, i};
+      EXPECT_EQ(counted.counts_features(), i <= 150);
+      const auto a = counted.values(x), b = plain.values(x);
+      ASSERT_TRUE(std::ranges::equal(a, b)) << i;
+      counted.add(x);
+      plain.add(x);
+      const std::size_t slot = rng.below(counted.slots());
+      if (i % 3 != 2 || !counted.used(slot)) continue;
+      counted.remove(slot);
+      plain.remove(slot);
+    }
+  }
+  // More of them than a byte counts.
+  Expansion wide(Linear{});
+  std::vector<Index> all(300);
+  std::iota(all.begin(), all.end(), Index{0});
+  wide.add({all, ones, 0});
+  EXPECT_EQ(wide.values({all, ones, 1})[0], 300);
 }
 
 TEST(OnlineFaults, AreToldOnceAndChangeNothing) {

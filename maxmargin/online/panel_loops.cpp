@@ -42,6 +42,35 @@ void panel_sums_loop(const double* const* rows, const double* times, std::size_t
   for (; at < size; at += lanes) sum_stretch<1>(rows, times, count, at, sums);
 }
 
+void values_of_counts_loop(const std::uint8_t* const* rows, std::size_t count, const CountMap& map,
+                           std::size_t size, double* values) {
+  const hn::CappedTag<std::uint8_t, 64> bytes;
+  const hn::CappedTag<std::int32_t, 16> words;
+  const hn::Rebind<std::uint8_t, hn::CappedTag<std::int32_t, 16>> quarter;
+  const Doubles d;
+  const hn::RebindToSigned<Doubles> whole;
+  const hn::Rebind<std::int32_t, Doubles> half;
+  const auto base = hn::Set(words, map.base), by = hn::Set(words, map.by);
+  HWY_ALIGN std::uint8_t common[64];
+  HWY_ALIGN std::int32_t sum[64];
+  const std::size_t block = hn::Lanes(bytes);
+  for (std::size_t at = 0; at < size; at += block) {
+    auto counts = hn::Zero(bytes);
+    for (std::size_t k = 0; k < count; ++k)
+      counts = hn::Add(counts, hn::LoadU(bytes, rows[k] + at));
+    hn::Store(counts, bytes, common);
+    for (std::size_t j = 0; j < block; j += hn::Lanes(words)) {
+      const auto c = hn::PromoteTo(words, hn::LoadU(quarter, common + j));
+      const auto length = hn::Add(base, hn::LoadU(words, map.lengths + at + j));
+      hn::Store(hn::Add(length, hn::Mul(by, c)), words, sum + j);
+    }
+    for (std::size_t j = 0; j < block && at + j < size; j += hn::Lanes(d)) {
+      const auto index = hn::PromoteTo(whole, hn::LoadU(half, sum + j));
+      hn::StoreU(hn::GatherIndex(d, map.table, index), d, values + at + j);
+    }
+  }
+}
+
 bool distances_loop(double base, const double* bases, std::size_t size, double share, double* s) {
   const Doubles d;
   const std::size_t lanes = hn::Lanes(d);
@@ -155,6 +184,27 @@ PairEnds pair_ends_loop(const PairArrays& rows) {
   return ends;
 }
 
+void movable_rows_loop(const PairArrays& rows, double middle, std::vector<std::size_t>& found) {
+  const Doubles d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto between = hn::Set(d, middle);
+  const auto look_at = [&](std::size_t i) {
+    const bool rises = rows.alpha[i]<rows.most[i], falls = rows.alpha[i]> rows.least[i];
+    const double g = rows.gradient[i];
+    if ((rises && (falls || g >= middle)) || (falls && g <= middle)) found.push_back(i);
+  };
+  std::size_t i = 0;
+  for (; i + lanes <= rows.size; i += lanes) {
+    const auto g = hn::LoadU(d, rows.gradient + i), alpha = hn::LoadU(d, rows.alpha + i);
+    const auto rises = hn::Lt(alpha, hn::LoadU(d, rows.most + i));
+    const auto falls = hn::Gt(alpha, hn::LoadU(d, rows.least + i));
+    const auto up = hn::And(rises, hn::Or(falls, hn::Ge(g, between)));
+    if (hn::AllFalse(d, hn::Or(up, hn::And(falls, hn::Le(g, between))))) continue;
+    for (std::size_t j = i; j < i + lanes; ++j) look_at(j);
+  }
+  for (; i < rows.size; ++i) look_at(i);
+}
+
 std::size_t best_partner_loop(const PairArrays& rows, std::size_t up, const double* k) {
   const Doubles d;
   const std::size_t lanes = hn::Lanes(d);
@@ -198,6 +248,7 @@ HWY_AFTER_NAMESPACE();
 namespace maxmargin {
 
 HWY_EXPORT(panel_sums_loop);
+HWY_EXPORT(values_of_counts_loop);
 HWY_EXPORT(distances_loop);
 HWY_EXPORT(decay_loop);
 HWY_EXPORT(root_decay_loop);
@@ -205,11 +256,16 @@ HWY_EXPORT(inner_product_loop);
 HWY_EXPORT(add_multiple_loop);
 HWY_EXPORT(smallest_product_loop);
 HWY_EXPORT(pair_ends_loop);
+HWY_EXPORT(movable_rows_loop);
 HWY_EXPORT(best_partner_loop);
 
 void panel_sums(std::span<const double* const> rows, std::span<const double> times,
                 std::size_t size, double* sums) {
   HWY_DYNAMIC_DISPATCH(panel_sums_loop)(rows.data(), times.data(), rows.size(), size, sums);
+}
+void values_of_counts(std::span<const std::uint8_t* const> rows, const CountMap& map,
+                      std::size_t size, double* values) {
+  HWY_DYNAMIC_DISPATCH(values_of_counts_loop)(rows.data(), rows.size(), map, size, values);
 }
 bool distances(double base, const double* bases, std::size_t size, double share, double* s) {
   return HWY_DYNAMIC_DISPATCH(distances_loop)(base, bases, size, share, s);
@@ -230,6 +286,9 @@ std::size_t smallest_product(const double* x, const double* weight, std::size_t 
   return HWY_DYNAMIC_DISPATCH(smallest_product_loop)(x, weight, size);
 }
 PairEnds pair_ends(const PairArrays& rows) { return HWY_DYNAMIC_DISPATCH(pair_ends_loop)(rows); }
+void movable_rows(const PairArrays& rows, double middle, std::vector<std::size_t>& found) {
+  HWY_DYNAMIC_DISPATCH(movable_rows_loop)(rows, middle, found);
+}
 std::size_t best_partner(const PairArrays& rows, std::size_t up, const double* k) {
   return HWY_DYNAMIC_DISPATCH(best_partner_loop)(rows, up, k);
 }

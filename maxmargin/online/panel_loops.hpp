@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <vector>
 
 namespace maxmargin {
 
@@ -11,6 +13,17 @@ namespace maxmargin {
 /// bits as a plain loop on any machine.
 void panel_sums(std::span<const double* const> rows, std::span<const double> times,
                 std::size_t size, double* sums);
+
+/// A kernel of binary rows: table[base + lengths[i] + by c] where c features are common.
+struct CountMap {
+  const double* table;
+  const std::int32_t* lengths;
+  std::int32_t base, by;
+};
+/// values[i] for c = sum over k of rows[k][i], which is at most 255. The rows and lengths have room
+/// for a multiple of 64.
+void values_of_counts(std::span<const std::uint8_t* const> rows, const CountMap& map,
+                      std::size_t size, double* values);
 
 /// s[i] = base + bases[i] - 2 s[i]; whether one of them is less than `share` of base + bases[i].
 bool distances(double base, const double* bases, std::size_t size, double share, double* s);
@@ -40,6 +53,8 @@ struct PairEnds {
   double highest, lowest;
 };
 PairEnds pair_ends(const PairArrays& rows);
+/// The rows that are between their bounds, or could move towards a bias of `middle`, in order.
+void movable_rows(const PairArrays& rows, double middle, std::vector<std::size_t>& found);
 /// The row with which `up`, whose kernel row is k, gains most: the largest
 /// (gradient[up] - gradient[j])^2 / curvature[j]; `size`: none.
 std::size_t best_partner(const PairArrays& rows, std::size_t up, const double* k);

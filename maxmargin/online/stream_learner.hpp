@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "maxmargin/base/threads.hpp"
@@ -30,6 +32,24 @@ struct Learned {
 struct Bound {
   std::optional<double> value{};
   std::string why_not{};
+};
+
+/// The classes whose labels are numbers, by these. Few, and asked for at every row.
+class NumberedClasses {
+ public:
+  /// -1: none is known.
+  int find(double label) const {
+    const auto at = place(label);
+    return at != known_.end() && at->first == label ? at->second : -1;
+  }
+  void add(double label, int class_number) { known_.insert(place(label), {label, class_number}); }
+
+ private:
+  using Known = std::vector<std::pair<double, int>>;  // in order of the labels
+  Known::const_iterator place(double label) const {
+    return std::ranges::lower_bound(known_, label, {}, &std::pair<double, int>::first);
+  }
+  Known known_;
 };
 
 /// What a stream needs of a machine that learns from it.

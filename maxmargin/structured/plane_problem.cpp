@@ -35,7 +35,7 @@ Pair worst_pair(const PlaneProblem& p, double left) {
 
 class PairSteps {
  public:
-  explicit PairSteps(PlaneProblem& p) : p_(p), size_(p.s.size()) {
+  explicit PairSteps(PlaneProblem& p) : p_(p), size_(p.s.size()), zeros_(size_, 0.0) {
     double used = 0;
     for (const double a : p.alpha) used += a;
     left_ = p.capacity == infinity ? infinity : std::max(0.0, p.capacity - used);
@@ -57,7 +57,11 @@ class PairSteps {
       p_.alpha[up] += t;
     double& giver = down == truth ? left_ : p_.alpha[down];
     giver = t == room ? 0 : giver - t;
-    for (std::size_t k = 0; k < size_; ++k) p_.s[k] -= t * (at(k, up) - at(k, down));
+    // Rows of G, which is symmetric.
+    const double* grows = row(up);
+    const double* shrinks = row(down);
+    const double shift = (up == truth ? 0 : p_.curvature) - (down == truth ? 0 : p_.curvature);
+    for (std::size_t k = 0; k < size_; ++k) p_.s[k] -= t * (grows[k] - shrinks[k] + shift);
     return true;
   }
 
@@ -109,8 +113,13 @@ class PairSteps {
     return k == truth || l == truth ? 0.0 : p_.G[k * size_ + l] + p_.curvature;
   }
 
+  const double* row(std::size_t k) const {
+    return k == truth ? zeros_.data() : p_.G.data() + k * size_;
+  }
+
   PlaneProblem& p_;
   std::size_t size_;
+  std::vector<double> zeros_;
   double left_ = 0;  ///< the truth's alpha
 };
 

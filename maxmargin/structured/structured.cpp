@@ -32,8 +32,14 @@ StructuredWeights::StructuredWeights(const Structured& problem, const Planes& pl
       if (plane.alpha == 0) continue;
       psi.clear();
       problem.oracle.difference(i, plane.y, problem.plane_scale(plane.loss), psi);
-      add(psi, plane.alpha);
+      for (std::size_t k = 0; k < psi.size(); ++k)
+        coefficients_[psi.index[k]] += plane.alpha * psi.value[k];
     }
+  if (metric_ == nullptr) return;
+  psi.clear();
+  for (std::size_t j = 0; j < coefficients_.size(); ++j)
+    if (coefficients_[j] != 0) psi.add(j, coefficients_[j]);
+  metric_->add_product(psi, 1, scores_);
 }
 
 double StructuredWeights::squared_norm() const {

@@ -8,6 +8,7 @@
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/structured/doctor.hpp"
+#include "maxmargin/structured/slack_hull.hpp"
 
 namespace maxmargin {
 namespace {
@@ -29,6 +30,22 @@ void check_planes(const StructuredModel& model, const StructuredData& data) {
                     oracle.example_name(i) + ": the model has a plane that does not fit to it",
                     "give the data that the model was trained on");
 }
+
+bool needs_hull(const Oracle& oracle, Rescaling rescaling) {
+  return rescaling == Rescaling::slack && !oracle.answers(Ask::slack);
+}
+
+/// An oracle, or a heuristic for slack rescaling made of it.
+class Asked {
+ public:
+  Asked(const Oracle& oracle, bool hulled) : oracle_(oracle), hull_(oracle), hulled_(hulled) {}
+  const Oracle& operator*() const { return hulled_ ? static_cast<const Oracle&>(hull_) : oracle_; }
+
+ private:
+  const Oracle& oracle_;
+  SlackHull hull_;
+  bool hulled_;
+};
 
 Structured problem_of(const Oracle& oracle, const StructuredTraining& training) {
   return {oracle, training.C, training.rescaling, training.slack};
@@ -67,7 +84,8 @@ TrainedStructured train_structured(const StructuredTask& task, const Settings& s
                                    const StructuredData& data, const StructuredTraining& training,
                                    const Threads& threads, const Observer& observer) {
   const Stopwatch watch;
-  const Structured problem = problem_of(data.oracle(), training);
+  const Asked oracle(data.oracle(), needs_hull(data.oracle(), training.rescaling));
+  const Structured problem = problem_of(*oracle, training);
   check(problem);
   if (const std::string unknown = data.unknown(); !unknown.empty())
     throw Error(Fault::data, unknown, "give data with the right structures");
@@ -123,12 +141,7 @@ TrainedStructured train_structured(const StructuredTask& task, const Settings& s
 }
 
 std::vector<double> scores_of(const StructuredModel& model, const StructuredData& data) {
-  if (model.w.size() != data.oracle().dimensions())
-    throw Error(Fault::data,
-                "the model has " + std::to_string(model.w.size()) + " weights, the task needs " +
-                    std::to_string(data.oracle().dimensions()),
-                "the model is damaged: train it again");
-  return model.w;
+  return data.scores(model.w);
 }
 
 std::vector<Structure> predict_structures(const Oracle& oracle, std::span<const double> w,
@@ -140,12 +153,15 @@ std::vector<Structure> predict_structures(const Oracle& oracle, std::span<const 
 
 VerifiedStructured verify_structured(const StructuredModel& model, const StructuredData& data,
                                      const Threads& threads) {
-  scores_of(model, data);
   check_planes(model, data);
+  if (model.w.size() != data.oracle().dimensions())
+    throw Error(Fault::data, "the model's weights do not fit to this data",
+                "give the data that it was trained on");
   // A heuristic is judged by itself: what another one finds is another number.
-  const bool heuristic = data.oracle().exactness() == Exactness::heuristic;
-  const Structured problem{heuristic ? data.oracle() : data.witness(), model.C, model.rescaling,
-                           model.slack};
+  const bool hulled = needs_hull(data.oracle(), model.rescaling);
+  const Asked oracle(data.oracle(), hulled), witness(data.witness(), hulled);
+  const bool heuristic = (*oracle).exactness() == Exactness::heuristic;
+  const Structured problem{heuristic ? *oracle : *witness, model.C, model.rescaling, model.slack};
   check(problem);
   VerifiedStructured verified;
   const StructuredWeights own(problem, model.planes);
@@ -179,7 +195,7 @@ VerifiedStructured verify_structured(const StructuredModel& model, const Structu
     verified.reason = "margins are violated by more";
   verified.holds = verified.reason.empty();
   if (heuristic) {
-    const Structured other{data.witness(), model.C, model.rescaling, model.slack};
+    const Structured other{*witness, model.C, model.rescaling, model.slack};
     verified.by_witness = certify(other, model.planes, threads).certificate;
   }
   return verified;
@@ -190,10 +206,15 @@ CrossValidatedStructured cross_validate_structured(const StructuredData& data,
                                                    std::size_t folds, const Threads& threads,
                                                    const Observer& observer) {
   const Stopwatch watch;
-  const Oracle& oracle = data.oracle();
-  const std::size_t n = oracle.examples();
+  const bool hulled = needs_hull(data.oracle(), training.rescaling);
+  const Asked asked(data.oracle(), hulled);
+  const Oracle& oracle = *asked;
+  const bool by_rows = data.divisible_rows() > 0;
+  const std::size_t n = by_rows ? data.divisible_rows() : oracle.examples();
   if (folds > n)
     throw Error(Fault::usage, "there are fewer examples than folds", "ask for fewer folds");
+  if (const std::string unknown = data.unknown(); !unknown.empty())
+    throw Error(Fault::data, unknown, "give data with the right structures");
   check(problem_of(oracle, training));
   std::vector<std::size_t> order(n);
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -206,13 +227,21 @@ CrossValidatedStructured cross_validate_structured(const StructuredData& data,
     std::ranges::sort(inside);
     std::ranges::sort(outside);
     const OracleSubset part(oracle, inside), rest(oracle, outside);
-    const SolvedStructured solved = solve(problem_of(part, training), training.solver,
-                                          training.stop, {threads, observer, training.seed});
+    const auto rows_inside = by_rows ? data.part(inside) : nullptr;
+    const auto rows_outside = by_rows ? data.part(outside) : nullptr;
+    const Asked asked_rows(by_rows ? rows_inside->oracle() : oracle, hulled && by_rows);
+    const SolvedStructured solved =
+        solve(problem_of(by_rows ? *asked_rows : part, training), training.solver, training.stop,
+              {threads, observer, training.seed});
     if (solved.solution.ended != Ended::converged) result.ended = solved.solution.ended;
     result.oracle_calls += solved.solution.oracle_calls;
-    const std::vector<Structure> found = predict_structures(rest, solved.w.scores(), threads);
+    const std::span<const double> w = solved.w.scores();
+    const std::vector<std::size_t> whole{0};
     // Scores are means over the examples of a fold: together, by how many there are.
-    const StructuredScores scores = data.score(outside, found, solved.w.scores());
+    const StructuredScores scores =
+        by_rows
+            ? rows_outside->score(whole, predict_structures(rows_outside->oracle(), w, threads), w)
+            : data.score(outside, predict_structures(rest, w, threads), w);
     if (result.scores.empty())
       for (const auto& [name, value] : scores) result.scores.emplace_back(name, 0);
     for (std::size_t k = 0; k < scores.size(); ++k)

@@ -4,6 +4,8 @@
 
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/certify/enclosure.hpp"
+#include "maxmargin/data/like.hpp"
+#include "maxmargin/kernel/given.hpp"
 #include "maxmargin/problem/matrix/biased.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 
@@ -14,11 +16,9 @@ constexpr double seconds_between_reports = 0.1;
 
 std::shared_ptr<const Quadratic> kernel_over(const Examples& data, const Kernel& kernel,
                                              const std::vector<Index>& rows) {
-  if (std::holds_alternative<Precomputed>(kernel))
-    return make_kernel_quadratic(kernel, data.x, rows, data.definite);
+  if (is_given(kernel)) return make_kernel_quadratic(kernel, data.x, rows, data.definite);
   if (rows.size() == data.x->count()) return make_kernel_quadratic(kernel, data.x);
-  Features some = data.x->is_sparse() ? Features::sparse(data.x->columns())
-                                      : Features::dense(data.x->columns());
+  Features some = none_like(*data.x);
   some.append(data.x->view(), rows);
   return make_kernel_quadratic(kernel, std::make_shared<const Features>(std::move(some)));
 }

@@ -7,7 +7,8 @@
 //
 //   lambda/2 |f|^2 + 1/n sum_i c(y_i, g(x_i)),
 //
-// over the n rows that the learner keeps, solved from the stream's solution.
+// over the n rows that the learner keeps (all of them, or those in f), solved from the stream's
+// solution.
 
 namespace maxmargin {
 

@@ -76,6 +76,28 @@ TEST(Finish, KnowsTheClassesAndTheNumbersOfTheRowsKept) {
   }
 }
 
+TEST(Finish, TakesEveryRowWhereAllAreKept) {
+  const Threads threads(1);
+  for (const Kernel& kernel : {Kernel{Linear{}}, Kernel{Rbf{2}}}) {
+    // A flat part of the loss: most rows are not in f.
+    Seen seen({.rule = SoftMarginRule{}, .kernel = kernel, .lambda = 0.01, .keep = true}, 300);
+    const std::string state = seen.learner.state();
+    const Learner again =
+        Learner::from_state(std::as_bytes(std::span(state)), "the state of a test");
+    const Trained finished = finish(again, 300, threads);
+    EXPECT_EQ(finished.ended, Ended::converged);
+    TrainOptions options;
+    Svc task;
+    task.cost = 1 / (0.01 * 300);
+    task.multiclass = Multiclass::one_vs_rest;
+    options.task = task;
+    options.kernel = kernel;
+    const Trained afresh = train(std::move(seen.all), options, threads);
+    EXPECT_NEAR(finished.certificate.dual, afresh.certificate.dual,
+                finished.certificate.gap + afresh.certificate.gap);
+  }
+}
+
 TEST(Finish, RefusesWhatHasNoOptimumOfItsRows) {
   const auto refused = [](const LearnerOptions& options) {
     EXPECT_THROW(require_finishable(options), Error);

@@ -5,6 +5,7 @@
 
 #include "maxmargin/data/constant_features.hpp"
 #include "maxmargin/kernel/engine/locality.hpp"
+#include "maxmargin/kernel/given.hpp"
 #include "maxmargin/loss/two_sided.hpp"
 #include "maxmargin/problem/matrix/biased.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
@@ -192,7 +193,7 @@ std::shared_ptr<const Features> needed_rows(const Examples& data, std::span<cons
 /// In the order of the examples, with a matrix of their own.
 Points own_points(const Examples& data, std::span<const Example> examples, const Kernel& kernel,
                   const Threads& threads) {
-  const bool by_number = std::holds_alternative<Precomputed>(kernel);
+  const bool by_number = is_given(kernel);
   Points points{{}, std::vector<Index>(data.x->count(), none), nullptr};
   for (const Example& example : examples) {
     const Index leader = by_number ? example.row : data.first_equal[example.row];
@@ -270,7 +271,7 @@ Formulated formulate(const Examples& data, std::span<const Example> examples, co
                      const Kernel& kernel, Bias bias, const Threads& threads) {
   Formulated result;
   DualQp& qp = result.qp;
-  const bool by_number = std::holds_alternative<Precomputed>(kernel);
+  const bool by_number = is_given(kernel);
   Points points = data.approximation ? approximated_points(data, examples)
                   : data.K           ? shared_points(data, examples)
                                      : own_points(data, examples, kernel, threads);

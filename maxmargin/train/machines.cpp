@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "maxmargin/base/buffer.hpp"
 #include "maxmargin/solver/linear_program/linear_program.hpp"
-#include "maxmargin/solver/solve_from.hpp"
 #include "maxmargin/train/approximation.hpp"
 #include "maxmargin/train/start.hpp"
 #include "maxmargin/train/together.hpp"
@@ -42,23 +40,20 @@ double sum_of_coefficients(const DualQp& qp, std::span<const double> a) {
 namespace {
 
 /// The linear-programming machine, whose coefficients are no dual variables.
-TrainedMachine train_expansion(const Formulated& formulated, const TrainOptions& options,
-                               std::size_t memory, std::size_t number, Audience& audience,
-                               const Threads& threads) {
+TrainedMachine train_expansion(const Formulated& formulated, const MachineRun& run) {
+  const TrainOptions& options = run.options;
   if (options.approximate || options.start || options.solver != "auto" || options.settings)
     throw Error(Fault::usage, "the regulariser l1 has a solver of its own",
                 "leave --approximate, --start and --solver out");
-  const LinearProgram program{audience.rest_of(options.stop), memory};
-  ExpansionSolved solved = solve(formulated.qp, program, threads, [&](const Progress& progress) {
-    return audience.tell(number, progress);
-  });
+  const LinearProgram program{run.stop(), run.memory};
+  ExpansionSolved solved = solve(formulated.qp, program, run.threads, run.observer());
   TrainedMachine part;
   part.solver = LinearProgram::name;
   part.reason = "sum |beta| as regulariser: a linear program";
   part.certified.certificate = solved.certified.certificate;
   part.certified.seconds = solved.certified.seconds;
   Solution& solution = part.certified.solution;
-  solution.ended = audience.ended(solved.ended);
+  solution.ended = run.ended(solved.ended);
   solution.iterations = solved.iterations;
   const ExpansionPoint& expansion = solved.certified.expansion;
   double sum = 0;
@@ -70,24 +65,20 @@ TrainedMachine train_expansion(const Formulated& formulated, const TrainOptions&
   std::sort(part.coefficients.begin(), part.coefficients.end());
   solution.lambda = expansion.lambda;
   if (formulated.is_biased) solution.lambda = {sum};
-  audience.finished(number);
   return part;
 }
 
 /// With a basis of its own that grows.
-TrainedMachine train_improving(const Formulated& formulated, const TrainOptions& options,
-                               std::size_t memory, std::size_t number, Audience& audience,
-                               const Threads& threads) {
-  Improve how{options.true_gap, *options.approximate, audience.rest_of(options.stop), memory};
+TrainedMachine train_improving(const Formulated& formulated, const MachineRun& run) {
+  const TrainOptions& options = run.options;
+  Improve how{options.true_gap, *options.approximate, run.stop(), run.memory};
   how.first.seed = options.seed;
   const ChooseRound choose = [&](const DualQp& qp, const Stop& stop, std::size_t bytes) {
     Choice choice = chosen_solver(qp, stop, options, bytes);
     if (options.chosen) options.chosen(choice);
     return choice;
   };
-  Improved improved = improve(formulated.qp, how, choose, threads, [&](const Progress& progress) {
-    return audience.tell(number, progress);
-  });
+  Improved improved = improve(formulated.qp, how, choose, run.threads, run.observer());
   TrainedMachine part;
   part.solver = std::move(improved.solver);
   part.reason = std::move(improved.reason);
@@ -108,53 +99,50 @@ TrainedMachine train_improving(const Formulated& formulated, const TrainOptions&
   lambda = formulated.unpenalised(std::move(lambda), part.certified.solution.a);
   // A penalised bias is part of every basis function k(x_j, .) + 1.
   if (formulated.is_biased) lambda[0] = sum;
+  part.certified.solution.ended = run.ended(part.certified.solution.ended);
   return part;
 }
 
-}  // namespace
-
-TrainedMachine train_one(const Examples& data, const Formulated& formulated,
-                         const TrainOptions& options, std::size_t memory, std::size_t number,
-                         Audience& audience, const Threads& threads,
-                         std::span<const std::pair<Index, double>> start) {
-  if (options.approximate && options.true_gap > 0) {
-    TrainedMachine part = train_improving(formulated, options, memory, number, audience, threads);
-    part.certified.solution.ended = audience.ended(part.certified.solution.ended);
-    audience.finished(number);
-    return part;
-  }
-  if (options.l1) return train_expansion(formulated, options, memory, number, audience, threads);
-  Choice choice = chosen_solver(formulated.qp, audience.rest_of(options.stop), options, memory);
+/// By one of the list of solvers, from the coefficients of rows where there are such.
+TrainedMachine train_dual(const Examples& data, const Formulated& formulated, const MachineRun& run,
+                          std::span<const std::pair<Index, double>> start) {
+  const TrainOptions& options = run.options;
+  Choice choice = chosen_solver(formulated.qp, run.stop(), options, run.memory);
   std::optional<Known> known;
   if (!start.empty()) {
-    choice = starting(std::move(choice), formulated.qp, options, memory);
+    choice = starting(std::move(choice), formulated.qp, options, run.memory);
     choice.reason += "; from the model given to start from";
-    known = started(formulated, start, choice.solver, threads);
+    known = started(formulated, start, choice.solver, run.threads);
   }
   if (options.chosen) options.chosen(choice);
   TrainedMachine part;
   part.reason = choice.reason;
   part.solver = name_of(choice.solver);
-  part.certified = solve_from(
-      known ? &*known : nullptr, formulated.qp, choice.solver, threads,
-      [&](const Progress& progress) { return audience.tell(number, progress); },
-      options.certified ? Judged::apart : Judged::by_solver);
-  part.certified.solution.ended = audience.ended(part.certified.solution.ended);
+  part.certified = solve_from(known ? &*known : nullptr, formulated.qp, choice.solver, run.threads,
+                              run.observer(), run.judged());
+  part.certified.solution.ended = run.ended(part.certified.solution.ended);
   const std::vector<double>& a = part.certified.solution.a;
   part.coefficients = data.approximation
-                          ? basis_coefficients(*data.approximation, formulated, a, threads)
+                          ? basis_coefficients(*data.approximation, formulated, a, run.threads)
                           : formulated.coefficients(a);
-  if (options.true_bound) part.true_dual = true_dual(data, options.kernel, formulated, a, threads);
+  if (options.true_bound)
+    part.true_dual = true_dual(data, options.kernel, formulated, a, run.threads);
   part.certified.solution.lambda =
       formulated.unpenalised(std::move(part.certified.solution.lambda), a);
-  audience.finished(number);
   return part;
 }
 
-std::size_t memory_for(const TrainOptions& options) {
-  return options.memory_bytes > 0 ? options.memory_bytes : available_memory_bytes() / 2;
+}  // namespace
+
+TrainedMachine train_one(const Examples& data, const Formulated& formulated, const MachineRun& run,
+                         std::span<const std::pair<Index, double>> start) {
+  const bool improving = run.options.approximate && run.options.true_gap > 0;
+  TrainedMachine part = improving        ? train_improving(formulated, run)
+                        : run.options.l1 ? train_expansion(formulated, run)
+                                         : train_dual(data, formulated, run, start);
+  run.audience.finished(run.number);
+  return part;
 }
-std::size_t shared_part(const TrainOptions& options) { return memory_for(options) / 4; }
 
 bool side_by_side(std::size_t machines, const Threads& threads) {
   const auto crew = static_cast<std::size_t>(threads.count());
@@ -190,16 +178,16 @@ std::vector<TrainedMachine> train_machines(const Examples& data, const Subproble
     check_functions(data.functions, problem.examples, problem.loss, problem.bias);
   Audience audience(observer, problems.list.size());
   std::vector<TrainedMachine> trained(problems.list.size());
-  for_each_machine(
-      data, problems, options, threads,
-      [&](std::size_t k, std::size_t memory, const Threads& crew) {
-        const Subproblem& problem = problems.list[k];
-        const Formulated formulated =
-            formulate(data, problem.examples, problem.loss, options.kernel, problem.bias, crew);
-        trained[k] = train_one(data, formulated, options, memory, k, audience, crew, problem.start);
-        trained[k].certified.f = {};
-        trained[k].certified.solution.a = {};
-      });
+  for_each_machine(data, problems, options, threads,
+                   [&](std::size_t k, std::size_t memory, const Threads& crew) {
+                     const Subproblem& problem = problems.list[k];
+                     const Formulated formulated = formulate(data, problem.examples, problem.loss,
+                                                             options.kernel, problem.bias, crew);
+                     trained[k] = train_one(data, formulated, {options, memory, crew, audience, k},
+                                            problem.start);
+                     trained[k].certified.f = {};
+                     trained[k].certified.solution.a = {};
+                   });
   return trained;
 }
 

@@ -6,6 +6,8 @@
 #include <numeric>
 
 #include "maxmargin/base/clock.hpp"
+#include "maxmargin/solver/solve_from.hpp"
+#include "maxmargin/train/memory.hpp"
 #include "maxmargin/train/prepared.hpp"
 
 namespace maxmargin {
@@ -63,13 +65,27 @@ class Audience {
   Stopwatch clock_;
 };
 
+/// What the training of one machine is given from outside: options, memory, threads, and who is
+/// told of it.
+struct MachineRun {
+  const TrainOptions& options;
+  std::size_t memory;  ///< bytes
+  const Threads& threads;
+  Audience& audience;
+  std::size_t number;  ///< of the machine, to the audience
+
+  /// What is left of the limits.
+  Stop stop() const { return audience.rest_of(options.stop); }
+  Observer observer() const {
+    return [this](const Progress& progress) { return audience.tell(number, progress); };
+  }
+  Ended ended(Ended machine) const { return audience.ended(machine); }
+  Judged judged() const { return options.certified ? Judged::apart : Judged::by_solver; }
+};
+
 /// The solver that the options ask for, or the one that fits.
 Choice chosen_solver(const DualQp& qp, const Stop& stop, const TrainOptions& options,
                      std::size_t memory);
-
-std::size_t memory_for(const TrainOptions& options);
-/// Of the memory, for kernel values that several machines need.
-std::size_t shared_part(const TrainOptions& options);
 
 /// Many machines run side by side, one thread each; few share all threads one after another. The
 /// result has the same bits either way.
@@ -82,9 +98,7 @@ void for_each_machine(const Examples& data, const Subproblems& problems,
 
 /// Trains the machine of a problem, with its variables and its f; from the coefficients `start` of
 /// rows, where there are such.
-TrainedMachine train_one(const Examples& data, const Formulated& formulated,
-                         const TrainOptions& options, std::size_t memory, std::size_t number,
-                         Audience& audience, const Threads& threads,
+TrainedMachine train_one(const Examples& data, const Formulated& formulated, const MachineRun& run,
                          std::span<const std::pair<Index, double>> start = {});
 
 /// Trains all machines; their variables and f are not kept.

@@ -5,6 +5,7 @@
 
 #include "maxmargin/base/buffer.hpp"
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/data/like.hpp"
 #include "maxmargin/train/train.hpp"
 
 namespace maxmargin {
@@ -15,7 +16,7 @@ constexpr std::string_view gamma_name = "gamma";
 /// gamma_scale() of the rows as they will be after scaling.
 double scaled_gamma(const Rows& rows, std::optional<ScalingKind> scaling) {
   if (!scaling) return gamma_scale(rows);
-  Features copy = rows.sparse() ? Features::sparse(rows.columns) : Features::dense(rows.columns);
+  Features copy = none_like(rows);
   copy.append(rows);
   apply(learn_scaling(rows, *scaling, available_memory_bytes() / 2), copy);
   return gamma_scale(copy);

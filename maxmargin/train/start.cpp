@@ -5,6 +5,7 @@
 #include <map>
 
 #include "maxmargin/data/equal_rows.hpp"
+#include "maxmargin/kernel/given.hpp"
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/problem/feasible.hpp"
 
@@ -42,7 +43,7 @@ std::vector<Index> rows_of_support(const Model& model, const TrainOptions& optio
                                    const Prepared& prepared, const Threads& threads) {
   const Examples& data = prepared.examples;
   const bool same = !model.data_hash.empty() && model.data_hash == prepared.data_hash;
-  if (std::holds_alternative<Precomputed>(options.kernel)) {
+  if (is_given(options.kernel)) {
     if (!same)
       refuse("a precomputed kernel's rows are known by their numbers, and the data is another",
              "start from a model of the same matrix");

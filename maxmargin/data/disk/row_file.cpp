@@ -15,6 +15,7 @@
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/base/start_thread.hpp"
+#include "maxmargin/data/like.hpp"
 
 namespace maxmargin {
 namespace {
@@ -107,7 +108,7 @@ void RowFile::append(const Rows& x, std::span<const double> label, std::span<con
     weighted_ = !weight.empty();
     const std::size_t row_bytes = x.columns * sizeof(float) + label_bytes(1);
     rows_per_chunk_ = std::max(fewest_rows, chunk_bytes_ / row_bytes / fewest_rows * fewest_rows);
-    pending_ = x.sparse() ? Features::sparse(x.columns) : Features::dense(x.columns);
+    pending_ = none_like(x);
   }
   columns_ = std::max(columns_, x.columns);
   for (std::size_t at = 0; at < x.count;) {
@@ -150,7 +151,7 @@ void RowFile::flush() {
   rows_ += rows.count;
   label_.clear();
   weight_.clear();
-  pending_ = pending_.is_sparse() ? Features::sparse(columns_) : Features::dense(columns_);
+  pending_ = none_like(pending_, columns_);
 }
 
 void RowFile::write(const char* from, std::size_t bytes) {

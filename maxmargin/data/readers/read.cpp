@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/data/like.hpp"
 #include "maxmargin/data/readers/number.hpp"
 #include "maxmargin/data/readers/row_reader.hpp"
 #include "maxmargin/data/readers/weights.hpp"
@@ -193,8 +194,7 @@ Dataset Reader::next(std::size_t target_rows) {
   while (batch.rows() < target && state_->refill()) {
     const Dataset& block = state_->block;
     if (batch.rows() == 0) {
-      batch.x = block.x.is_sparse() ? Features::sparse(block.x.columns())
-                                    : Features::dense(block.x.columns());
+      batch.x = none_like(block.x);
       batch.feature_names = block.feature_names;
       batch.counts_from_zero = block.counts_from_zero;
     } else if (batch.words.empty() && !block.words.empty()) {

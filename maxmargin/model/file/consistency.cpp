@@ -1,5 +1,7 @@
 #include "maxmargin/model/file/consistency.hpp"
 
+#include "maxmargin/kernel/given.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -52,7 +54,7 @@ class Checker {
 
   void check_support() const {
     constexpr std::uint64_t most = std::uint64_t{1} << 32;
-    const bool precomputed = std::holds_alternative<Precomputed>(model_.kernel);
+    const bool precomputed = is_given(model_.kernel);
     demand(model_.features <= most, "it has more features than an index can number");
     demand(model_.support.count() < most, "it has more support vectors than an index can number");
     demand(model_.support_row.size() == model_.support.count(),
@@ -91,7 +93,7 @@ class Checker {
   /// Columns of every name are there, and expressions can be evaluated.
   void check_functions() const {
     if (model_.functions.empty()) return;
-    const bool precomputed = std::holds_alternative<Precomputed>(model_.kernel);
+    const bool precomputed = is_given(model_.kernel);
     const std::uint64_t values =
         precomputed ? std::min<std::uint64_t>(model_.rows, model_.features) : 0;
     bool of_kernel_values = false;

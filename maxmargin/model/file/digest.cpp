@@ -1,5 +1,6 @@
 #include <bit>
 
+#include "maxmargin/kernel/given.hpp"
 #include "maxmargin/model/file/file.hpp"
 #include "maxmargin/model/file/hash_state.hpp"
 #include "maxmargin/model/file/header_json.hpp"
@@ -57,7 +58,7 @@ std::string digest(const Model& model) {
       std::visit([](const auto& kernel) { return component_json(kernel).dump(); }, model.kernel));
   all.add(std::uint64_t{model.features});
   all.add(model.support.view());
-  if (std::holds_alternative<Precomputed>(model.kernel)) all.add(model.support_row);
+  if (is_given(model.kernel)) all.add(model.support_row);
   all.add(std::uint64_t{model.machines.size()});
   for (const Machine& machine : model.machines) {
     all.add(static_cast<std::uint64_t>(machine.positive));

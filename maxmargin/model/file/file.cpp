@@ -10,6 +10,7 @@
 #include <memory>
 #include <new>
 
+#include "maxmargin/data/like.hpp"
 #include "maxmargin/model/file/consistency.hpp"
 #include "maxmargin/model/file/hash_state.hpp"
 #include "maxmargin/model/file/header.hpp"
@@ -139,7 +140,7 @@ class Front {
 };
 
 Features make_features(const Rows& rows) {
-  Features made = rows.sparse() ? Features::sparse(rows.columns) : Features::dense(rows.columns);
+  Features made = none_like(rows);
   if (rows.count > 0) made.append(rows);
   made.fit();
   return made;

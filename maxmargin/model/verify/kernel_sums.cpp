@@ -11,6 +11,7 @@
 // The maps have the errors that `mapped` states, with a libm that is right to 2 units in the last
 // place.
 #include "maxmargin/model/verify/kernel_sums.hpp"
+#include "maxmargin/kernel/given.hpp"
 
 #include <algorithm>
 #include <array>
@@ -377,7 +378,7 @@ void KernelSums::compute(
 Extended KernelSums::diagonal(std::size_t row) const {
   const Parts& parts = *parts_;
   if (!parts.form) {
-    if (std::holds_alternative<Precomputed>(parts.model.kernel)) {
+    if (is_given(parts.model.kernel)) {
       Extended value = 0;
       parts.rows.for_each(row, [&](Index feature, double x) {
         if (feature == row) value = std::abs(x);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "maxmargin/data/like.hpp"
+#include "maxmargin/kernel/given.hpp"
 #include "maxmargin/model/verify/dual_pieces.hpp"
 #include "maxmargin/model/verify/formulation.hpp"
 
@@ -89,8 +91,7 @@ Trained rows_of(const Model& model, const Dataset& data, const Formulation& stat
   Trained result;
   result.rows = data.x;
   if (!model.scaling.factor.empty()) {
-    result.made =
-        data.x.is_sparse() ? Features::sparse(model.features) : Features::dense(model.features);
+    result.made = none_like(data.x, model.features);
     result.made.append(data.x.view());
     apply(model.scaling, result.made);
     result.rows = result.made;
@@ -247,7 +248,7 @@ std::optional<std::vector<Verified>> verify_one_problem(const Model& model, cons
   const Trained rows = rows_of(model, data, stated);
   for (std::size_t k = 0; k < model.support_row.size(); ++k)
     if (model.support_row[k] >= data.rows() ||
-        (!std::holds_alternative<Precomputed>(model.kernel) &&
+        (!is_given(model.kernel) &&
          row_of(model.support, k) != row_of(rows.rows, model.support_row[k]))) {
       std::vector<Verified> strange(model.machines.size());
       for (std::size_t m = 0; m < strange.size(); ++m) {

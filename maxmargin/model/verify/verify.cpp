@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "maxmargin/data/like.hpp"
+#include "maxmargin/kernel/given.hpp"
 #include "maxmargin/kernel/mercer.hpp"
 #include "maxmargin/model/verify/examine.hpp"
 #include "maxmargin/model/verify/kernel_sums.hpp"
@@ -102,8 +104,7 @@ Training take_training(const Model& model, const Dataset& data, const Formulatio
   }
   training.rows = training.visible;
   if (!model.scaling.factor.empty()) {
-    Features scaled =
-        data.x.is_sparse() ? Features::sparse(model.features) : Features::dense(model.features);
+    Features scaled = none_like(data.x, model.features);
     scaled.append(training.visible);
     apply(model.scaling, scaled);
     training.made = std::move(scaled);
@@ -390,7 +391,7 @@ std::optional<Objection> wrong_mercer(const Model& model, const Training& traini
   if (stated.approximated) return {};
   Definite definite =
       std::visit([](const auto& kernel) { return kernel.definite(); }, model.kernel);
-  if (std::holds_alternative<Precomputed>(model.kernel)) {
+  if (is_given(model.kernel)) {
     if (const Asymmetry found = asymmetry_of(training.rows, threads); found.is_serious())
       return Objection{"mercer", "the kernel matrix is not symmetric"};
     const bool whole = training.rows.count <= mercer_rows ||
@@ -419,9 +420,13 @@ void conclude(Verdict verdict, const Objection& why, Verified& machine) {
 }
 
 /// Every machine's verdict, with kernel values in one arithmetic.
-std::vector<Verified> judged_in(Arithmetic arithmetic, const Model& model, const Training& training,
-                                const Formulation& stated, const std::vector<bool>& strange,
-                                const Threads& threads, bool& is_vague) {
+struct Verdicts {
+  std::vector<Verified> machines;
+  bool is_vague = false;  ///< a better arithmetic might tell more
+};
+Verdicts judged_in(Arithmetic arithmetic, const Model& model, const Training& training,
+                   const Formulation& stated, const std::vector<bool>& strange,
+                   const Threads& threads) {
   const KernelSums sums(model, training.rows, arithmetic);
   std::vector<std::vector<SeenRow>> seen = rows_of_machines(model, training, sums, threads);
   const std::function<Extended(std::size_t)> diagonal = [&](std::size_t row) {
@@ -450,8 +455,7 @@ std::vector<Verified> judged_in(Arithmetic arithmetic, const Model& model, const
     else
       conclude(Verdict::is_true, {}, result);
   });
-  is_vague = std::ranges::any_of(vague, [](char each) { return each != 0; });
-  return results;
+  return {std::move(results), std::ranges::any_of(vague, [](char each) { return each != 0; })};
 }
 
 }  // namespace
@@ -493,8 +497,7 @@ Judgement judge(const Model& model, const Dataset& data, const Threads& threads)
   const Formulation stated = formulation_of(model);
   check_identity(model, data);
   const Training training = take_training(model, data, stated, threads);
-  const bool has_vectors =
-      !std::holds_alternative<Precomputed>(model.kernel) && !stated.only_weights;
+  const bool has_vectors = !is_given(model.kernel) && !stated.only_weights;
   std::vector<bool> strange(model.support.count(), false);
   for (std::size_t k = 0; has_vectors && k < strange.size(); ++k)
     strange[k] = !same_row(model.support, k, training.rows, model.support_row[k]);
@@ -503,10 +506,10 @@ Judgement judge(const Model& model, const Dataset& data, const Threads& threads)
   result.primal_only = stated.approximated;
   result.calibrated = !model.calibration.none();
   for (const Arithmetic arithmetic : {Arithmetic::doubles, Arithmetic::extended}) {
-    bool is_vague = false;
+    Verdicts found = judged_in(arithmetic, model, training, stated, strange, threads);
     result.precision = to_string(arithmetic);
-    result.machines = judged_in(arithmetic, model, training, stated, strange, threads, is_vague);
-    if (!is_vague && std::ranges::all_of(result.machines, &Verified::holds)) break;
+    result.machines = std::move(found.machines);
+    if (!found.is_vague && std::ranges::all_of(result.machines, &Verified::holds)) break;
   }
   result.verdict = Verdict::is_true;
   for (const Verified& machine : result.machines)

@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/data/like.hpp"
 #include "maxmargin/kernel/engine/engine.hpp"
 #include "maxmargin/kernel/engine/extended_product.hpp"
+#include "maxmargin/kernel/given.hpp"
 #include "maxmargin/problem/cost_model.hpp"
 #include "maxmargin/problem/matrix/by_rows.hpp"
 #include "maxmargin/problem/matrix/capabilities.hpp"
@@ -94,8 +96,7 @@ struct PackedRows {
  private:
   static std::shared_ptr<const Features> chosen(const Features& rows,
                                                 std::span<const Index> which) {
-    Features some =
-        rows.is_sparse() ? Features::sparse(rows.columns()) : Features::dense(rows.columns());
+    Features some = none_like(rows);
     some.append(rows.view(), which);
     return std::make_shared<const Features>(std::move(some));
   }
@@ -534,7 +535,7 @@ std::shared_ptr<const Quadratic> make_kernel_quadratic(const Kernel& kernel,
                                                        std::vector<Index> points,
                                                        Definite precomputed,
                                                        const Threads& threads) {
-  if (!std::holds_alternative<Precomputed>(kernel))
+  if (!is_given(kernel))
     return KernelQuadratic::over_all(
         std::make_shared<const PackedRows>(kernel, std::move(rows), threads));
   check_precomputed(*rows);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 namespace maxmargin {
 namespace {
@@ -45,6 +46,15 @@ void ValueCache::touch(std::uint32_t slot) {
 }
 
 const float* ValueCache::row(Index point) {
+  if (unit_ == Unit::element) {
+    if (all_.size() < m_) {
+      all_.resize(m_);
+      std::iota(all_.begin(), all_.end(), Index{0});
+      single_.resize(m_);
+    }
+    values(point, all_, single_.data());
+    return single_.data();
+  }
   use_.asked += m_;
   if (const std::uint32_t slot = slot_of_[point]; slot != none) {
     use_.found += m_;

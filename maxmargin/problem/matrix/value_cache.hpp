@@ -27,6 +27,11 @@ struct Named<CachePolicy> {
        {CachePolicy::function, "function"}}};
 };
 
+/// Of a solver that carries f along at all points whatever it keeps.
+inline constexpr std::string_view cache_help =
+    "what --memory keeps beside f: kernel rows (row), single kernel values (element), or neither "
+    "(function)";
+
 /// How often a value that was asked for was found, counted in kernel values.
 struct CacheUse {
   std::uint64_t asked = 0, found = 0;
@@ -41,7 +46,14 @@ class ValueCache {
   ValueCache(std::shared_ptr<const Quadratic> K, std::size_t bytes, Unit unit,
              const Threads& threads);
 
-  /// A whole row, valid until two other rows have been asked for. Only where rows are kept.
+  /// As a policy says; `function` keeps no more than it must.
+  ValueCache(std::shared_ptr<const Quadratic> K, std::size_t bytes, CachePolicy policy,
+             const Threads& threads)
+      : ValueCache(std::move(K), policy == CachePolicy::function ? 0 : bytes,
+                   policy == CachePolicy::element ? Unit::element : Unit::row, threads) {}
+
+  /// A whole row, valid until two other rows have been asked for; where single values are kept,
+  /// until the next.
   const float* row(Index point);
   /// K(i, j); computes the one value, and no row, where it is not kept.
   double value(Index i, Index j);
@@ -78,6 +90,8 @@ class ValueCache {
   int shift_ = 0;
   std::vector<Index> missing_;
   std::vector<float> computed_;
+  std::vector<Index> all_;     // columns, where single values are kept,
+  std::vector<float> single_;  // and the row that was last put together of them
 };
 
 }  // namespace maxmargin

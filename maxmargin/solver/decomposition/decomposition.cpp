@@ -11,6 +11,7 @@
 #include "maxmargin/problem/feasible.hpp"
 #include "maxmargin/problem/margin.hpp"
 #include "maxmargin/problem/sub_problem.hpp"
+#include "maxmargin/solver/cached.hpp"
 #include "maxmargin/solver/limits.hpp"
 #include "maxmargin/solver/smo/first_point.hpp"
 #include "maxmargin/solver/solvers.hpp"
@@ -38,6 +39,7 @@ struct Sets {
   const InnerSolver& inner;
   const Stop& stop;
   std::size_t memory;
+  CachePolicy cache;
 };
 
 Solver inner_solver(const DualQp& sub, const Sets& sets, const Stop& stop) {
@@ -51,7 +53,7 @@ std::optional<std::string> refuses_sets(const DualQp& qp, const Sets& sets) {
   const std::size_t least = qp.A.size() + 1;
   if (sets.size < least)
     return "its sets of " + std::to_string(sets.size) + " cannot move under " +
-           std::to_string(qp.A.size()) + " equality rows: take sets of at least " +
+           std::to_string(qp.A.size()) + " equality row(s): take sets of at least " +
            std::to_string(least);
   const std::string& name = sets.inner.name;
   if (name == Decomposition::name || name == Chunking::name)
@@ -92,8 +94,10 @@ std::vector<double> start_of(const DualQp& qp) {
 
 class WorkingSets {
  public:
-  WorkingSets(const DualQp& qp, const Sets& sets, const Run& run)
+  /// `K` is that of the problem, for products at all points.
+  WorkingSets(const DualQp& qp, const Quadratic& K, const Sets& sets, const Run& run)
       : qp_(qp),
+        K_(K),
         sets_(sets),
         run_(run),
         limits_(run, sets.stop),
@@ -124,8 +128,8 @@ class WorkingSets {
 
  private:
   void refresh() {
-    f_.assign(qp_.K->size(), 0.0);
-    qp_.K->multiply(qp_.coefficients(a_), f_, run_.precision, run_.threads);
+    f_.assign(K_.size(), 0.0);
+    K_.multiply(qp_.coefficients(a_), f_, run_.precision, run_.threads);
     fresh_ = true;
   }
 
@@ -264,7 +268,7 @@ class WorkingSets {
         changes.push_back(change[p]);
       }
     part.put_back(found, a_);
-    if (!points.empty()) qp_.K->add_product(points, changes, f_, run_.threads);
+    if (!points.empty()) K_.add_product(points, changes, f_, run_.threads);
     fresh_ = false;
     for (std::size_t k = 0; k < found.size(); ++k) {
       const Block& block = part.qp.block[k];
@@ -331,6 +335,7 @@ class WorkingSets {
   }
 
   const DualQp& qp_;
+  const Quadratic& K_;
   const Sets& sets_;
   const Run& run_;
   Limits limits_;
@@ -347,6 +352,13 @@ class WorkingSets {
   double best_primal_ = infinity, best_dual_ = -infinity;
 };
 
+/// Sub-problems are of the plain matrix: their solver keeps what it needs.
+Solution run_sets(const DualQp& qp, const Sets& sets, const Run& run) {
+  return run_cached(qp, sets.cache, sets.memory, run.threads, [&](const DualQp& cached) {
+    return WorkingSets(qp, *cached.K, sets, run).solve();
+  });
+}
+
 Sets sets_of(const Decomposition& options) {
   return {options.selection,
           options.balanced,
@@ -355,7 +367,8 @@ Sets sets_of(const Decomposition& options) {
           false,
           options.inner,
           options.stop,
-          options.cache_bytes};
+          options.cache_bytes,
+          options.cache};
 }
 Sets sets_of(const Chunking& options) {
   return {SelectionRule::gradient,
@@ -365,7 +378,8 @@ Sets sets_of(const Chunking& options) {
           true,
           options.inner,
           options.stop,
-          options.cache_bytes};
+          options.cache_bytes,
+          options.cache};
 }
 
 }  // namespace
@@ -378,12 +392,10 @@ std::optional<std::string> refuses(const DualQp& qp, const Chunking& options) {
 }
 
 Solution run(const DualQp& qp, const Decomposition& options, const Run& run) {
-  const Sets sets = sets_of(options);
-  return WorkingSets(qp, sets, run).solve();
+  return run_sets(qp, sets_of(options), run);
 }
 Solution run(const DualQp& qp, const Chunking& options, const Run& run) {
-  const Sets sets = sets_of(options);
-  return WorkingSets(qp, sets, run).solve();
+  return run_sets(qp, sets_of(options), run);
 }
 
 }  // namespace maxmargin

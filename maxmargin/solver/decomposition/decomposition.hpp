@@ -5,6 +5,7 @@
 #include <string>
 
 #include "maxmargin/base/field.hpp"
+#include "maxmargin/problem/matrix/value_cache.hpp"
 #include "maxmargin/solver/decomposition/selection.hpp"
 #include "maxmargin/solver/run.hpp"
 
@@ -38,6 +39,7 @@ struct Decomposition {
   int working_set = 100;
   int sticky = 0;
   InnerSolver inner{};
+  CachePolicy cache = CachePolicy::function;
 
   static constexpr bool any_convex_cost = true;
   static constexpr std::string_view name = "decomposition";
@@ -53,7 +55,8 @@ struct Decomposition {
       field("sticky", &Decomposition::sticky,
             "sets for which a variable that has come to a bound stays there",
             Range{0, 1000, false, false, "from 0 to 1000"}),
-      field("inner", &Decomposition::inner, "the solver of the sub-problems, or auto")};
+      field("inner", &Decomposition::inner, "the solver of the sub-problems, or auto"),
+      field("cache", &Decomposition::cache, cache_help)};
 };
 
 /// Chunking (10.4.1): the set are all support vectors, and the worst of the other variables that
@@ -64,6 +67,7 @@ struct Chunking {
   std::size_t cache_bytes = std::size_t{1} << 30;  ///< for the inner solver
   int chunk = 500;
   InnerSolver inner{};
+  CachePolicy cache = CachePolicy::function;
 
   static constexpr bool any_convex_cost = true;
   static constexpr std::string_view name = "chunking";
@@ -72,7 +76,8 @@ struct Chunking {
   static constexpr auto fields = std::tuple{
       field("chunk", &Chunking::chunk, "variables that are added to the support vectors at a time",
             Range{1, 100000, false, false, "from the number of equality rows plus one to 100000"}),
-      field("inner", &Chunking::inner, "the solver of the sub-problems, or auto")};
+      field("inner", &Chunking::inner, "the solver of the sub-problems, or auto"),
+      field("cache", &Chunking::cache, cache_help)};
 };
 
 /// Why a solver cannot take a problem, or nothing.

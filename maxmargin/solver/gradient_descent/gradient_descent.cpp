@@ -6,9 +6,11 @@
 #include <numeric>
 
 #include "maxmargin/linalg/small.hpp"
+#include "maxmargin/linalg/symmetric.hpp"
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/problem/feasible.hpp"
 #include "maxmargin/problem/margin.hpp"
+#include "maxmargin/solver/cached.hpp"
 #include "maxmargin/solver/gradient_descent/regulariser.hpp"
 #include "maxmargin/solver/standing.hpp"
 
@@ -22,6 +24,10 @@ constexpr double curvature_factor = 0.1, least_curvature = 1e-8;
 constexpr double least_defect = 1e-13, most_defect = 1e-9;
 constexpr std::size_t steps_without_progress = 500;
 constexpr int most_halvings = 100;
+// Added to K where the values of f are to move freely, a share of the largest K(x, x): directions
+// in which K is smaller than that are hardly in its range.
+constexpr double values_ridge = 1e-3;
+constexpr std::size_t factored_at_once = 64;
 
 bool is_corner(const Block& block) {
   return block.entropy == Entropy::none && block.curvature == 0;
@@ -34,6 +40,7 @@ class Descent {
         options_(options),
         run_(run),
         limits_(run, options.stop),
+        factor_(options.space == GradientSpace::values ? qp.K->size() : 0),
         smooth_(qp),
         corners_(std::ranges::any_of(qp.block, is_corner)),
         beta_(qp.K->size(), 0.0),
@@ -43,6 +50,7 @@ class Descent {
     for (const double value : qp.K->diagonal()) largest = std::max(largest, value);
     curvature_ = largest > 0 ? largest : 1;
     least_curvature_ = least_curvature * curvature_;
+    if (options.space == GradientSpace::values) factor(values_ridge * curvature_);
     smooth();
     if (run.start.empty()) return;
     beta_ = qp.coefficients(run.start);
@@ -109,29 +117,23 @@ class Descent {
       check_convergence(a);
       if (ended_ || curvature_ != before) return;
     }
-    if (options_.space == GradientSpace::coefficient) {
-      gradient = product;
-      product = multiply(gradient);
-    }
-    const double square = options_.space == GradientSpace::coefficient ? dot(gradient, gradient)
-                                                                       : dot(gradient, product);
-    double factor = 0;
-    if (options_.conjugate && !last_.empty()) {
-      const double overlap =
-          options_.space == GradientSpace::coefficient ? dot(gradient, last_) : dot(product, last_);
-      factor = std::max(0.0, (square - overlap) / last_square_);
-    }
+    const std::vector<double> steepest = in_space(gradient, product);
+    if (options_.space != GradientSpace::function) product = multiply(steepest);
+    const double square = dot(gradient, product);
+    const double overlap = last_.empty() ? 0 : dot(last_, product);
+    const double factor =
+        options_.conjugate && !last_.empty() ? std::max(0.0, (square - overlap) / last_square_) : 0;
     direction_.resize(f_.size(), 0.0);
     direction_f_.resize(f_.size(), 0.0);
     for (std::size_t p = 0; p < f_.size(); ++p) {
-      direction_[p] = factor * direction_[p] - gradient[p];
+      direction_[p] = factor * direction_[p] - steepest[p];
       direction_f_[p] = factor * direction_f_[p] - product[p];
     }
     last_ = std::move(gradient);
     last_square_ = square;
     if (!(derivative(0) < 0)) {  // no descent: begin anew
       for (std::size_t p = 0; p < f_.size(); ++p) {
-        direction_[p] = -last_[p];
+        direction_[p] = -steepest[p];
         direction_f_[p] = -product[p];
       }
     }
@@ -140,6 +142,32 @@ class Descent {
       beta_[p] += t * direction_[p];
       f_[p] += t * direction_f_[p];
     }
+  }
+
+  /// The coefficients of the steepest ascent, of a gradient in f and K times it.
+  std::vector<double> in_space(const std::vector<double>& gradient,
+                               const std::vector<double>& product) const {
+    if (options_.space == GradientSpace::coefficient) return product;
+    std::vector<double> moved = gradient;
+    if (options_.space == GradientSpace::values) factor_.solve(moved.data(), 1, run_.threads);
+    return moved;
+  }
+  /// K + ridge, once: the values of f move along d when the coefficients move along K^-1 d.
+  void factor(double ridge) {
+    const std::size_t m = qp_.K->size();
+    std::vector<double> values(factored_at_once * m);
+    std::vector<Index> which;
+    for (std::size_t begin = 0; begin < m; begin += which.size()) {
+      which.resize(std::min(factored_at_once, m - begin));
+      std::iota(which.begin(), which.end(), static_cast<Index>(begin));
+      const std::size_t end = begin + which.size();
+      qp_.K->exact_block(which, 0, end, values.data(), end);
+      for (std::size_t i = begin; i < end; ++i) {
+        std::copy_n(values.data() + (i - begin) * end, i + 1, factor_.matrix().row(i));
+        factor_.matrix().row(i)[i] += ridge;
+      }
+    }
+    factor_.cholesky(run_.threads);
   }
 
   /// Of the primal along the direction, lambda as it is.
@@ -241,6 +269,7 @@ class Descent {
   const GradientDescent& options_;
   const Run& run_;
   Limits limits_;
+  Factor factor_;  // of K with a ridge, in the space of the values of f
   DualQp smooth_;  // the problem, losses with corners replaced by smooth ones
   bool corners_;
   double curvature_ = 0, least_curvature_ = 0;
@@ -272,10 +301,14 @@ std::optional<std::string> refuses(const DualQp& qp, const GradientDescent& opti
              "--time-limit";
     return std::nullopt;
   }
+  if (options.space == GradientSpace::values &&
+      SymmetricMatrix::bytes(qp.K->size()) > options.cache_bytes)
+    return "the space of the values of f needs factors of all of K, for which there is not enough "
+           "--memory: take --space function";
   const bool corners = std::ranges::any_of(qp.block, is_corner);
-  if (corners && options.space == GradientSpace::coefficient)
+  if (corners && options.space != GradientSpace::function)
     return "a loss with corners has no derivative there, and smooth ones close to it take too many "
-           "steps in coefficient space: take --space function, or a loss without corners";
+           "steps in this space: take --space function, or a loss without corners";
   if (corners && std::min(options.stop.kkt, options.stop.relative_gap) < least_rough_gap)
     return "a loss with corners has no derivative there, and smooth ones close to it make it slow: "
            "ask for no less than 1e-4 (--tolerance, --gap), or take a loss without corners";
@@ -283,8 +316,10 @@ std::optional<std::string> refuses(const DualQp& qp, const GradientDescent& opti
 }
 
 Solution run(const DualQp& qp, const GradientDescent& options, const Run& run) {
-  return options.regulariser == Regulariser::standard ? Descent(qp, options, run).solve()
-                                                      : run_regularised(qp, options, run);
+  return run_cached(qp, options.cache, options.cache_bytes, run.threads, [&](const DualQp& cached) {
+    return options.regulariser == Regulariser::standard ? Descent(cached, options, run).solve()
+                                                        : run_regularised(cached, options, run);
+  });
 }
 
 }  // namespace maxmargin

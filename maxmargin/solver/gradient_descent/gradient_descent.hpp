@@ -8,19 +8,23 @@
 
 #include "maxmargin/base/field.hpp"
 #include "maxmargin/base/named.hpp"
+#include "maxmargin/problem/matrix/value_cache.hpp"
 #include "maxmargin/solver/run.hpp"
 
 namespace maxmargin {
 
 /// In which space the gradient is taken: it changes the direction, not the minimum.
 enum class GradientSpace {
-  function,    ///< of f, (10.95): the coefficients of the gradient are beta - s a
-  coefficient  ///< of beta, (10.98): these times K
+  function,     ///< of f, (10.95): the coefficients of the gradient are beta - s a
+  coefficient,  ///< of beta, (10.98): these times K
+  values        ///< of the values of f at the points: (K + ridge)^-1 times these
 };
 template <>
 struct Named<GradientSpace> {
-  static constexpr std::array<std::pair<GradientSpace, std::string_view>, 2> values = {
-      {{GradientSpace::function, "function"}, {GradientSpace::coefficient, "coefficient"}}};
+  static constexpr std::array<std::pair<GradientSpace, std::string_view>, 3> values = {
+      {{GradientSpace::function, "function"},
+       {GradientSpace::coefficient, "coefficient"},
+       {GradientSpace::values, "values"}}};
 };
 
 /// Table 10.3.
@@ -40,8 +44,10 @@ struct Named<Regulariser> {
 ///   (A'lambda)_v
 ///
 /// where the derivative of a loss is -a_v, a_v = argmax phi*(-h): f = sum beta k(x, .) moves along
-/// s a - beta, (10.95), or K times that, (10.98). lambda is best for f at every step. A is any
-/// rows, K positive semi-definite; a step costs one product with K, two in coefficient space.
+/// s a - beta, (10.95), or K times that, (10.98), or so that the values of f at the points move
+/// along it: K^-1 times that, a small ridge added to K, which is factored once. lambda is best for
+/// f at every step. A is any rows, K positive semi-definite; a step costs one product with K, two
+/// in coefficient space, and as much again for the factors in that of the values.
 ///
 /// Conjugate directions, an exact line search, and theorem 10.5 in its right form, primal - optimum
 /// <= 1/2 |gradient|^2, which tells when to look at the gap. Losses with corners (hinge, tube, nu)
@@ -54,6 +60,7 @@ struct GradientDescent {
   GradientSpace space = GradientSpace::function;
   Regulariser regulariser = Regulariser::standard;
   bool conjugate = true;
+  CachePolicy cache = CachePolicy::function;
 
   static constexpr bool any_convex_cost = true;
   static constexpr std::string_view name = "gradient-descent";
@@ -62,12 +69,13 @@ struct GradientDescent {
       "digits for losses with corners";
   static constexpr auto fields = std::tuple{
       field("space", &GradientDescent::space,
-            "in which the gradient is taken: function or coefficient"),
+            "in which the gradient is taken: function, coefficient, or values (of f at the rows)"),
       field("regulariser", &GradientDescent::regulariser,
             "standard (1/2 |f|^2), renormalised (1/2 |f|), l1 (sum of |coefficients|) or l2-data "
             "(sum of f(x)^2); all but the first need --max-iterations"),
       field("conjugate", &GradientDescent::conjugate,
-            "make directions conjugate to the ones before")};
+            "make directions conjugate to the ones before"),
+      field("cache", &GradientDescent::cache, cache_help)};
 };
 
 /// Stochastic gradient descent (10.121): rows are drawn at random, a few at a time, every row once
@@ -79,6 +87,7 @@ struct Stochastic {
   std::size_t cache_bytes = std::size_t{1} << 30;
   std::uint64_t seed = 0;
   int batch = 32;
+  CachePolicy cache = CachePolicy::function;
 
   static constexpr bool any_convex_cost = true;
   static constexpr std::string_view name = "stochastic";
@@ -86,7 +95,8 @@ struct Stochastic {
       "gradient descent by rows drawn at random; no equality row, few digits";
   static constexpr auto fields =
       std::tuple{field("batch", &Stochastic::batch, "rows that are drawn at a time",
-                       Range{1, 100000, false, false, "from 1 to 100000"})};
+                       Range{1, 100000, false, false, "from 1 to 100000"}),
+                 field("cache", &Stochastic::cache, cache_help)};
 };
 
 /// Why a solver cannot take a problem, or nothing.

@@ -48,9 +48,10 @@ DualQp machine(Cost cost, std::size_t size, std::size_t rows) {
   return qp;
 }
 
-TEST(GradientDescent, SmoothLossesToManyDigitsInBothSpaces) {
+TEST(GradientDescent, SmoothLossesToManyDigitsInEverySpace) {
   for (const Cost cost : {Cost::squared_hinge, Cost::huberised, Cost::logistic, Cost::exponential})
-    for (const GradientSpace space : {GradientSpace::function, GradientSpace::coefficient})
+    for (const GradientSpace space :
+         {GradientSpace::function, GradientSpace::coefficient, GradientSpace::values})
       for (const std::size_t rows : {0u, 1u}) {
         SCOPED_TRACE(std::to_string(static_cast<int>(cost)) + " " + std::string(to_string(space)) +
                      " " + std::to_string(rows));
@@ -180,6 +181,13 @@ TEST(GradientDescent, RefusesWhatItCannotDoAndSaysTheWayOut) {
   coefficient.space = GradientSpace::coefficient;
   EXPECT_NE(refuses(hinge, coefficient)->find("take --space function"), std::string::npos);
   EXPECT_FALSE(refuses(machine(Cost::logistic, 10, 1), coefficient).has_value());
+  GradientDescent values;
+  values.space = GradientSpace::values;
+  EXPECT_NE(refuses(hinge, values)->find("take --space function"), std::string::npos);
+  EXPECT_FALSE(refuses(machine(Cost::logistic, 10, 1), values).has_value());
+  values.cache_bytes = 100;
+  EXPECT_NE(refuses(machine(Cost::logistic, 10, 1), values)->find("not enough --memory"),
+            std::string::npos);
   GradientDescent tight;
   tight.stop.relative_gap = 1e-6;
   EXPECT_NE(refuses(hinge, tight)->find("ask for no less than 1e-4"), std::string::npos);

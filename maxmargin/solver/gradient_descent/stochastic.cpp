@@ -5,6 +5,7 @@
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/problem/margin.hpp"
+#include "maxmargin/solver/cached.hpp"
 #include "maxmargin/solver/gradient_descent/gradient_descent.hpp"
 #include "maxmargin/solver/standing.hpp"
 
@@ -150,7 +151,8 @@ std::optional<std::string> refuses(const DualQp& qp, const Stochastic& options) 
 }
 
 Solution run(const DualQp& qp, const Stochastic& options, const Run& run) {
-  return Epochs(qp, options, run).solve();
+  return run_cached(qp, options.cache, options.cache_bytes, run.threads,
+                    [&](const DualQp& cached) { return Epochs(cached, options, run).solve(); });
 }
 
 }  // namespace maxmargin

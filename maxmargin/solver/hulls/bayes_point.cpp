@@ -46,7 +46,7 @@ class Billiard {
         run_(run),
         limits_(run, options.stop),
         rng_(options.seed),
-        cache_(qp.K, options.cache_bytes, ValueCache::Unit::row, run.threads),
+        cache_(qp.K, options.cache_bytes, options.cache, run.threads),
         given_(qp.size(), 0.0) {}
 
   /// `start` separates the classes.
@@ -192,6 +192,7 @@ Solution run(const DualQp& qp, const BayesPoint& options, const Run& context) {
   first.stop.kkt = infinity;
   first.stop.iterations = std::numeric_limits<std::size_t>::max();
   first.cache_bytes = options.cache_bytes;
+  first.cache = options.cache;
   Solution separating = run(qp, first, context);
   if (separating.ended != Ended::converged) return separating;
   return Billiard(qp, options, context).solve(std::move(separating.a));

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "maxmargin/base/field.hpp"
+#include "maxmargin/problem/matrix/value_cache.hpp"
 #include "maxmargin/solver/run.hpp"
 
 namespace maxmargin {
@@ -28,6 +29,7 @@ struct BayesPoint {
   Stop stop;
   std::size_t cache_bytes = std::size_t{1} << 30;  ///< for rows of K
   std::uint64_t seed = 0;
+  CachePolicy cache = CachePolicy::row;
 
   /// What it returns is another point than the optimum.
   static constexpr bool is_no_optimum = true;
@@ -35,7 +37,7 @@ struct BayesPoint {
   static constexpr std::string_view summary =
       "the mean of all separating functions, by a billiard of --max-iterations bounces: not the "
       "optimum; a hard margin, or squared hinge losses, without an equality row";
-  static constexpr auto fields = std::tuple{};
+  static constexpr auto fields = std::tuple{field("cache", &BayesPoint::cache, cache_help)};
 };
 
 /// Why this solver cannot take a problem, or nothing.

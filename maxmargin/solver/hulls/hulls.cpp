@@ -24,12 +24,12 @@ std::optional<std::string> refuses_separation(const DualQp& qp) {
   return std::nullopt;
 }
 
-Hulls::Hulls(const DualQp& qp, std::span<const double> start, std::size_t cache_bytes,
-             Precision precision, const Threads& threads)
+Hulls::Hulls(const DualQp& qp, std::span<const double> start, CachePolicy cache,
+             std::size_t cache_bytes, Precision precision, const Threads& threads)
     : qp_(qp),
       precision_(precision),
       threads_(threads),
-      cache_(qp.K, cache_bytes, ValueCache::Unit::row, threads),
+      cache_(qp.K, cache_bytes, cache, threads),
       hull_(qp.size(), 0),
       alpha_(qp.size(), 0.0),
       part_(qp.A.empty() ? 1 : 2) {

@@ -20,7 +20,7 @@ std::optional<std::string> refuses_separation(const DualQp& qp);
 class Hulls {
  public:
   /// At the variables `start`, or at the first vertices where it is empty.
-  Hulls(const DualQp& qp, std::span<const double> start, std::size_t cache_bytes,
+  Hulls(const DualQp& qp, std::span<const double> start, CachePolicy cache, std::size_t cache_bytes,
         Precision precision, const Threads& threads);
 
   std::size_t count() const { return part_.size(); }

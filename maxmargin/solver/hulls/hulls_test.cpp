@@ -65,7 +65,7 @@ TEST(Hulls, StepsAreTheBestOnTheirLine) {
   for (std::size_t v = 0; v < qp.size(); ++v) start.push_back(rng.uniform(0.1, 1));
   const Threads threads(1);
   const auto made = [&](std::span<const double> a) {
-    return Hulls(qp, a, 1 << 20, Precision::exact, threads);
+    return Hulls(qp, a, CachePolicy::row, 1 << 20, Precision::exact, threads);
   };
   const auto distance = [](const Hulls& hulls) {
     double sum = 0;

@@ -24,7 +24,7 @@ class Perceptron {
       : qp_(qp),
         options_(options),
         limits_(run, options.stop),
-        hulls_(qp, run.start, options.cache_bytes, run.precision, run.threads) {}
+        hulls_(qp, run.start, options.cache, options.cache_bytes, run.precision, run.threads) {}
 
   Solution solve() {
     while (!ended_) {

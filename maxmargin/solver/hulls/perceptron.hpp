@@ -7,6 +7,7 @@
 
 #include "maxmargin/base/field.hpp"
 #include "maxmargin/base/named.hpp"
+#include "maxmargin/problem/matrix/value_cache.hpp"
 #include "maxmargin/solver/run.hpp"
 
 namespace maxmargin {
@@ -36,6 +37,7 @@ struct MaxMarginPerceptron {
   Stop stop;
   std::size_t cache_bytes = std::size_t{1} << 30;  ///< for rows of K
   HullStep hull_step = HullStep::exchange;
+  CachePolicy cache = CachePolicy::row;
 
   static constexpr std::string_view name = "perceptron";
   static constexpr std::string_view summary =
@@ -43,7 +45,8 @@ struct MaxMarginPerceptron {
       "squared hinge losses";
   static constexpr auto fields =
       std::tuple{field("hull-step", &MaxMarginPerceptron::hull_step,
-                       "exchange weight between two vertices, or go toward one and away from one")};
+                       "exchange weight between two vertices, or go toward one and away from one"),
+                 field("cache", &MaxMarginPerceptron::cache, cache_help)};
 };
 
 /// Why this solver cannot take a problem, or nothing.

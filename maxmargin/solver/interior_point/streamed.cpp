@@ -304,7 +304,7 @@ class StreamedFollower {
     std::optional<Restricted> before;
     for (int round = 0; round <= streamed_rounds; ++round) {
       CornerRows near =
-          collect_corner_rows(problem_, point, reach, most, before ? &before->position : nullptr,
+          collect_corner_rows(problem_, {point, reach, most, before ? &before->position : nullptr},
                               run_.threads, go_on());
       count(near.traffic, near.seconds);
       if (!near.complete) return limits_.stopped();

@@ -33,9 +33,14 @@ struct Found {
   double fixed_size = 0;
 };
 
+/// Of a row that is kept: all but that of a free constant.
+std::size_t kept_columns(const StreamedProblem& problem) {
+  return problem.numbers() - (problem.constant == Constant::free ? 1 : 0);
+}
+
 void look_through(const StreamedProblem& problem, const RowChunk& chunk, std::span<const double> f,
-                  double reach, std::size_t columns, std::vector<double>& fixed, Found& found) {
-  const std::size_t N = problem.numbers();
+                  double reach, std::vector<double>& fixed, Found& found) {
+  const std::size_t N = problem.numbers(), columns = kept_columns(problem);
   std::vector<double> Z(rows_at_once * N), beta(rows_at_once);
   Block block[2];
   for (std::size_t begin = 0; begin < chunk.rows; begin += rows_at_once) {
@@ -94,43 +99,41 @@ std::vector<double> variables_of(const StreamedProblem& problem, const StreamedP
   return a;
 }
 
-CornerRows collect_corner_rows(const StreamedProblem& problem, std::span<const double> point,
-                               double reach, std::size_t most, const StreamedPosition* before,
+CornerRows collect_corner_rows(const StreamedProblem& problem, const CornerSearch& search,
                                const Threads& threads, const GoOn& go_on) {
   const Stopwatch clock;
-  const std::size_t N = problem.numbers();
-  const std::size_t columns = N - (problem.constant == Constant::free ? 1 : 0);
+  const std::size_t N = problem.numbers(), columns = kept_columns(problem);
   CornerRows result;
-  result.position.point.assign(point.begin(), point.end());
-  result.position.reach = reach;
+  result.position.point.assign(search.point.begin(), search.point.end());
+  result.position.reach = search.reach;
   result.position.own_before.resize(problem.rows->chunks());
   std::vector<std::vector<double>> fixed(stream_parts, std::vector<double>(N, 0.0));
   std::vector<Found> found(stream_parts);
   std::size_t rows = 0;
   StreamedExaminer examiner(problem, result.position.point);
-  result.traffic =
-      for_each_chunk(*problem.rows, threads,
-                     {[&](std::size_t part, const RowChunk& chunk) {
-                        const std::vector<double> f = decision_values(problem, chunk, point);
-                        found[part] = Found{};
-                        look_through(problem, chunk, f, reach, columns, fixed[part], found[part]);
-                        if (before != nullptr)
-                          examiner.add(part, chunk, variables_of(problem, *before, chunk), f);
-                      },
-                      [&](std::span<const RowChunk> chunks) {
-                        for (std::size_t k = 0; k < chunks.size(); ++k) {
-                          result.position.own_before[chunks[k].number] = result.block.size();
-                          rows += found[k].rows;
-                          result.fixed_size += found[k].fixed_size;
-                          result.too_many = result.too_many || rows > most;
-                          if (!result.too_many) append(result, found[k], columns);
-                        }
-                        return result.complete = !go_on || go_on();
-                      }});
+  result.traffic = for_each_chunk(
+      *problem.rows, threads,
+      {[&](std::size_t part, const RowChunk& chunk) {
+         const std::vector<double> f = decision_values(problem, chunk, search.point);
+         found[part] = Found{};
+         look_through(problem, chunk, f, search.reach, fixed[part], found[part]);
+         if (search.before != nullptr)
+           examiner.add(part, chunk, variables_of(problem, *search.before, chunk), f);
+       },
+       [&](std::span<const RowChunk> chunks) {
+         for (std::size_t k = 0; k < chunks.size(); ++k) {
+           result.position.own_before[chunks[k].number] = result.block.size();
+           rows += found[k].rows;
+           result.fixed_size += found[k].fixed_size;
+           result.too_many = result.too_many || rows > search.most;
+           if (!result.too_many) append(result, found[k], columns);
+         }
+         return result.complete = !go_on || go_on();
+       }});
   result.fixed.assign(N, 0.0);
   for (const auto& part : fixed)
     for (std::size_t j = 0; j < N; ++j) result.fixed[j] += part[j];
-  if (before != nullptr) result.examined = examiner.certificate();
+  if (search.before != nullptr) result.examined = examiner.certificate();
   result.seconds = clock.seconds();
   return result;
 }

@@ -23,10 +23,15 @@ struct CornerRows {
   double seconds = 0;
 };
 
-/// One pass: collects the rows within `reach` of a corner, `most` of them at most, and examines a
-/// solution with w and b at the same point.
-CornerRows collect_corner_rows(const StreamedProblem& problem, std::span<const double> point,
-                               double reach, std::size_t most, const StreamedPosition* before,
+struct CornerSearch {
+  std::span<const double> point;
+  double reach = 0;
+  std::size_t most = 0;  ///< rows
+  const StreamedPosition* before = nullptr;
+};
+/// One pass: collects the rows within `reach` of a corner, `most` of them at most, and examines the
+/// solution `before`, if there is one, with w and b at the same point.
+CornerRows collect_corner_rows(const StreamedProblem& problem, const CornerSearch& search,
                                const Threads& threads, const GoOn& go_on);
 
 /// The optimum where only the rows near their corners move. Nothing if their bounds do not let the

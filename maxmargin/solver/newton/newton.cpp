@@ -6,6 +6,7 @@
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/problem/feasible.hpp"
 #include "maxmargin/problem/margin.hpp"
+#include "maxmargin/solver/cached.hpp"
 #include "maxmargin/solver/newton/direction.hpp"
 #include "maxmargin/solver/newton/reweighted.hpp"
 #include "maxmargin/solver/standing.hpp"
@@ -248,11 +249,16 @@ std::optional<std::string> refuses(const DualQp& qp, const ReweightedLeastSquare
 }
 
 Solution run(const DualQp& qp, const PrimalNewton& options, const Run& run) {
-  return Newton(qp, options, Parabola::tangent, run).solve();
+  return run_cached(qp, options.cache, options.cache_bytes / 2, run.threads,
+                    [&](const DualQp& cached) {
+                      return Newton(cached, options, Parabola::tangent, run).solve();
+                    });
 }
 Solution run(const DualQp& qp, const ReweightedLeastSquares& options, const Run& run) {
-  return Newton(qp, {options.stop, options.cache_bytes, options.dense}, Parabola::chord, run)
-      .solve();
+  const PrimalNewton same{options.stop, options.cache_bytes, options.dense};
+  return run_cached(
+      qp, options.cache, options.cache_bytes / 2, run.threads,
+      [&](const DualQp& cached) { return Newton(cached, same, Parabola::chord, run).solve(); });
 }
 
 }  // namespace maxmargin

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "maxmargin/base/field.hpp"
+#include "maxmargin/problem/matrix/value_cache.hpp"
 #include "maxmargin/solver/run.hpp"
 
 namespace maxmargin {
@@ -30,6 +31,7 @@ struct PrimalNewton {
   std::size_t cache_bytes = std::size_t{1} << 30;  ///< for the factors
   int dense = 4000;
   double first_curvature = 1;
+  CachePolicy cache = CachePolicy::function;
 
   static constexpr bool any_convex_cost = true;
   static constexpr std::string_view name = "newton";
@@ -41,7 +43,8 @@ struct PrimalNewton {
             Range{0, 100000, false, false, "from 0 to 100000"}),
       field("first-curvature", &PrimalNewton::first_curvature,
             "of the smooth losses in the place of those with corners, times the largest K(x, x)",
-            positive)};
+            positive),
+      field("cache", &PrimalNewton::cache, cache_help)};
 };
 
 /// Why this solver cannot take a problem, or nothing.

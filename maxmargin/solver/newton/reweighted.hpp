@@ -5,6 +5,7 @@
 #include <string>
 
 #include "maxmargin/base/field.hpp"
+#include "maxmargin/problem/matrix/value_cache.hpp"
 #include "maxmargin/solver/run.hpp"
 
 namespace maxmargin {
@@ -26,6 +27,7 @@ struct ReweightedLeastSquares {
   Stop stop;
   std::size_t cache_bytes = std::size_t{1} << 30;  ///< for the factors
   int dense = 4000;
+  CachePolicy cache = CachePolicy::function;
 
   static constexpr bool any_convex_cost = true;
   static constexpr std::string_view name = "irls";
@@ -35,7 +37,8 @@ struct ReweightedLeastSquares {
   static constexpr auto fields = std::tuple{
       field("dense", &ReweightedLeastSquares::dense,
             "variables up to which a step takes Cholesky factors, and conjugate gradients beyond",
-            Range{0, 100000, false, false, "from 0 to 100000"})};
+            Range{0, 100000, false, false, "from 0 to 100000"}),
+      field("cache", &ReweightedLeastSquares::cache, cache_help)};
 };
 
 /// Why this solver cannot take a problem, or nothing.

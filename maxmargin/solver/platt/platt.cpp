@@ -142,7 +142,7 @@ class Sweeps {
 
   std::size_t sweep(bool all) {
     std::size_t changed = 0;
-    const std::vector<std::uint32_t> turn = all ? everyone() : free_in_order();
+    const std::vector<std::uint32_t> turn = all ? everyone() : free_in_turn();
     for (const std::uint32_t k : turn) {
       if (!within_limits()) return changed;
       // What has come to a bound in this sweep waits for the next look at all.
@@ -152,9 +152,19 @@ class Sweeps {
     return changed;
   }
 
-  std::vector<std::uint32_t> everyone() const {
+  /// From a random place on.
+  std::vector<std::uint32_t> everyone() {
     std::vector<std::uint32_t> turn(sites_.size());
     std::iota(turn.begin(), turn.end(), 0u);
+    if (options_.random_start && !turn.empty())
+      std::rotate(turn.begin(), turn.begin() + static_cast<std::ptrdiff_t>(rng_.below(turn.size())),
+                  turn.end());
+    return turn;
+  }
+  std::vector<std::uint32_t> free_in_turn() {
+    std::vector<std::uint32_t> turn = free_in_order();
+    if (options_.order == Order::random && options_.random_start)
+      for (std::size_t k = turn.size(); k > 1; --k) std::swap(turn[k - 1], turn[rng_.below(k)]);
     return turn;
   }
 

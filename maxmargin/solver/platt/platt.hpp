@@ -78,7 +78,9 @@ struct Platt {
       field("full-sweep", &Platt::full_sweep,
             "look at all variables when fewer than this share of the free ones changed",
             Range{0, 1, false, true, "0 or more and less than 1"}),
-      field("random-start", &Platt::random_start, "begin second choices at a random place")};
+      field("random-start", &Platt::random_start,
+            "begin sweeps over all and second choices at a random place, and shuffle the free ones "
+            "where their order is random")};
 };
 
 /// Why this solver cannot take a problem, or nothing.

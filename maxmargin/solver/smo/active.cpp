@@ -94,9 +94,10 @@ struct Ends {
 
 /// The worst of every row on its own, where the worst of all are growing ones of one row and
 /// falling ones of another, which make no pair.
-Ends ends_by_row(std::span<const double> growing, std::span<const double> falling,
-                 std::span<const Index> row, std::size_t rows, std::span<const Index> id,
-                 std::size_t count, const Threads& threads) {
+Ends ends_by_row(const Active& active, std::span<const double> growing,
+                 std::span<const double> falling, std::size_t count, const Threads& threads) {
+  const std::vector<Index>& row = active.row;
+  const std::size_t rows = active.rows();
   Ends all;
   std::vector<double> up(row.size()), down(row.size());
   for (std::size_t r = 0; r < rows; ++r) {
@@ -105,8 +106,8 @@ Ends ends_by_row(std::span<const double> growing, std::span<const double> fallin
       down[v] = row[v] == r ? falling[v] : infinity;
     }
     const std::size_t share = std::max<std::size_t>(2, count / rows);
-    Ends mine{worst_of({up, 0, 1}, id, share, threads),
-              worst_of({down, 0, -1}, id, share, threads)};
+    Ends mine{worst_of({up, 0, 1}, active.id, share, threads),
+              worst_of({down, 0, -1}, active.id, share, threads)};
     mine.halve(share);
     all.up.insert(all.up.end(), mine.up.begin(), mine.up.end());
     all.down.insert(all.down.end(), mine.down.begin(), mine.down.end());
@@ -218,7 +219,7 @@ std::vector<Index> Active::violators(std::size_t count, const Gradient& gradient
             worst_of({falling_, range.highest, -1}, id, count, threads)};
   ends.halve(count);
   if (rows_ > 1 && ends.pairs(row, rows_) * least_pairs < count)
-    ends = ends_by_row(growing_, falling_, row, rows_, id, count, threads);
+    ends = ends_by_row(*this, growing_, falling_, count, threads);
   ends.sort();
   const auto& [up, down] = ends;
 

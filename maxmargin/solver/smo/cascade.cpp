@@ -18,6 +18,8 @@ constexpr double usable_share = 0.5;
 constexpr double hopeless_share = 0.75;
 // Gradients so close to zero, relative to their spread, leave a variable between its bounds.
 constexpr double undecided = 0.003;
+// Rows of K that tell the means of its columns.
+constexpr std::size_t mean_rows = 64;
 
 /// The variables of some points of a problem, with bounds that make up for the others.
 SubProblem part_of(const DualQp& qp) {
@@ -67,12 +69,19 @@ double free_share(const DualQp& qp, const std::vector<double>& a) {
   return moved == 0 ? 1 : static_cast<double>(free) / static_cast<double>(moved);
 }
 
-/// By how much each variable wants to grow when the decision function is that of a part.
-std::vector<double> wishes(const DualQp& qp, const SubProblem& part, const Solution& solution,
-                           const Threads& threads) {
-  std::vector<double> beta(qp.K->size(), 0.0), f(qp.K->size());
+/// The coefficients of a part's solution at the points of the whole.
+std::vector<double> coefficients_of(const DualQp& qp, const SubProblem& part,
+                                    const Solution& solution) {
+  std::vector<double> beta(qp.K->size(), 0.0);
   for (std::size_t k = 0; k < part.variables.size(); ++k)
     beta[qp.row[part.variables[k]]] += part.qp.block[k].sign * solution.a[k];
+  return beta;
+}
+
+/// By how much each variable wants to grow when the decision function is that of a part.
+std::vector<double> wishes(const DualQp& qp, std::span<const double> beta, const Solution& solution,
+                           const Threads& threads) {
+  std::vector<double> f(qp.K->size());
   qp.K->multiply(beta, f, Precision::fast, threads);
   std::vector<double> wish(qp.size());
   for (std::size_t v = 0; v < qp.size(); ++v) {
@@ -139,6 +148,46 @@ void place_all(const DualQp& qp, const std::vector<double>& wish, Start& start) 
   }
 }
 
+/// The mean of each column of K, by a few of its rows.
+std::vector<double> column_means(const Quadratic& K, const Threads& threads) {
+  const std::size_t n = K.size(), stride = std::max<std::size_t>(1, n / mean_rows);
+  std::vector<Index> which;
+  for (std::size_t p = 0; p < n; p += stride) which.push_back(static_cast<Index>(p));
+  std::vector<float> values(which.size() * n);
+  std::vector<float*> out;
+  for (std::size_t r = 0; r < which.size(); ++r) out.push_back(values.data() + r * n);
+  K.rows(which, 0, n, out, threads);
+  std::vector<double> mean(n, 0.0);
+  for (const float* row : out)
+    for (std::size_t p = 0; p < n; ++p) mean[p] += static_cast<double>(row[p]);
+  for (double& each : mean) each /= static_cast<double>(which.size());
+  return mean;
+}
+
+/// The same where there are no rows, as with a penalised bias, which is part of K: f moves by the
+/// number that is the mean of what the moved coefficients, `part` before, add to it.
+void place_freely(const DualQp& qp, const std::vector<double>& wish, std::span<const double> part,
+                  const Threads& threads, Start& start) {
+  const double width = undecided * start.spread;
+  const std::vector<double> mean = column_means(*qp.K, threads);
+  double before = 0;
+  for (std::size_t p = 0; p < mean.size(); ++p) before += mean[p] * part[p];
+  const auto at = [&](std::size_t v, double shift) {
+    const Block& block = qp.block[v];
+    const double share = 0.5 + (wish[v] - shift * block.sign) / width;
+    return std::clamp(block.lower + (block.upper - block.lower) * share, block.lower, block.upper);
+  };
+  double low = -start.spread, high = start.spread;
+  for (int halving = 0; halving < 40; ++halving) {
+    const double middle = (low + high) / 2;
+    double sum = -before;
+    for (std::size_t v = 0; v < qp.size(); ++v)
+      sum += mean[qp.row[v]] * qp.block[v].sign * at(v, middle);
+    (sum > middle ? low : high) = middle;
+  }
+  for (std::size_t v = 0; v < qp.size(); ++v) start.a[v] = at(v, low);
+}
+
 }  // namespace
 
 Start cascade_start(const DualQp& qp, const Threads& threads, const RoughSolver& solve) {
@@ -154,7 +203,8 @@ Start cascade_start(const DualQp& qp, const Threads& threads, const RoughSolver&
   start = {{}, {}, 0, start.iterations + solution.iterations, share > hopeless_share};
   if (solution.ended != Ended::converged || share > usable_share) return start;
 
-  const std::vector<double> wish = wishes(qp, part, solution, threads);
+  const std::vector<double> beta = coefficients_of(qp, part, solution);
+  const std::vector<double> wish = wishes(qp, beta, solution, threads);
   const auto [least, most] = std::minmax_element(wish.begin(), wish.end());
   start.spread = *most - *least;
   start.lambda = solution.lambda;
@@ -163,6 +213,8 @@ Start cascade_start(const DualQp& qp, const Threads& threads, const RoughSolver&
       qp.block, [](const Block& b) { return std::isfinite(b.upper) && std::isfinite(b.lower); });
   if (!kinds.coupled.empty() && decided)
     place_all(qp, wish, start);
+  else if (qp.A.empty() && decided)
+    place_freely(qp, wish, beta, threads, start);
   else
     for (const std::size_t r : kinds.pair) place(qp, r, wish, start.spread, start.a);
   return start;

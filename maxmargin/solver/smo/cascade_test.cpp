@@ -6,6 +6,7 @@
 
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/problem/feasible.hpp"
+#include "maxmargin/problem/matrix/biased.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 #include "maxmargin/solver/solvers.hpp"
 
@@ -42,8 +43,15 @@ Start start_of(const DualQp& qp) {
   });
 }
 
-TEST(Cascade, StartsWhereMostVariablesStay) {
-  const DualQp qp = overlapping(2000, 1, 0.5);
+/// The same with a penalised bias, which is part of K, in the place of the row.
+DualQp penalised(DualQp qp) {
+  qp.A.clear();
+  qp.d.clear();
+  qp.K = make_biased(qp.K);
+  return qp;
+}
+
+void expect_most_stay(const DualQp& qp) {
   const Start start = start_of(qp);
   ASSERT_EQ(start.a.size(), qp.size());
   for (std::size_t v = 0; v < qp.size(); ++v) {
@@ -58,6 +66,12 @@ TEST(Cascade, StartsWhereMostVariablesStay) {
     wrong += std::abs(best.solution.a[v] - start.a[v]) > 0.5;
   }
   EXPECT_LT(wrong, support / 2);
+}
+
+TEST(Cascade, StartsWhereMostVariablesStay) { expect_most_stay(overlapping(2000, 1, 0.5)); }
+
+TEST(Cascade, StartsWhereMostVariablesStayWithAPenalisedBias) {
+  expect_most_stay(penalised(overlapping(2000, 1, 0.5)));
 }
 
 TEST(Cascade, GivesUpWhereSupportVectorsAreFree) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/structured/solvers/plane_blocks.hpp"
@@ -46,6 +47,7 @@ class BlockRun {
            const StructuredRun& run)
       : problem_(problem),
         options_(options),
+        relative_gap_(stop.relative_gap),
         run_(run),
         rng_(run.seed),
         blocks_(problem, run.start),
@@ -71,8 +73,12 @@ class BlockRun {
       }
       sweep(pass.gap, gained);
       const double least = 0.1 * pass.gap / static_cast<double>(order_.size());
-      for (std::size_t k = 0; k < options_.drawn_passes && rounds_.running(); ++k)
+      // What the oracles saw last may be enough: then another exact pass is due.
+      const double wanted = relative_gap_ * (std::abs(pass.primal) + std::abs(pass.dual)) / 2;
+      for (std::size_t k = 0; k < drawn_passes() && rounds_.running(); ++k) {
+        if (k > 0 && std::accumulate(weights_.begin(), weights_.end(), 0.0) <= wanted) break;
         gained += drawn_pass(least);
+      }
       blocks_.drop_idle(options_.idle);
       rounds_.progress(gained, added);
     }
@@ -80,6 +86,9 @@ class BlockRun {
   }
 
  private:
+  /// Of one example every pass is exact.
+  std::size_t drawn_passes() const { return order_.size() > 1 ? options_.drawn_passes : 0; }
+
   /// Draws as many examples as there are with a gap that matters.
   double drawn_pass(double least) {
     std::size_t draws = 0;
@@ -132,6 +141,7 @@ class BlockRun {
 
   const Structured& problem_;
   const BlockPlanes& options_;
+  double relative_gap_;
   const StructuredRun& run_;
   Rng rng_;
   PlaneBlocks blocks_;

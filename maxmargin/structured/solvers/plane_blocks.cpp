@@ -62,10 +62,21 @@ ExactPass look_at_all(const Structured& problem, const Planes& planes, const Str
   return pass;
 }
 
+namespace {
+
+double product(std::span<const double> a, std::span<const double> b) {
+  double sum = 0;
+  for (std::size_t j = 0; j < a.size(); ++j) sum += a[j] * b[j];
+  return sum;
+}
+
+}  // namespace
+
 PlaneBlocks::PlaneBlocks(const Structured& problem, Planes start)
     : problem_(problem),
       planes_(std::move(start)),
       G_(problem.oracle.examples()),
+      vectors_(problem.oracle.examples()),
       w_(problem.oracle) {
   planes_.resize(problem.oracle.examples());
   if (problem.oracle.metric() == nullptr) dense_.assign(problem.oracle.dimensions(), 0.0);
@@ -104,8 +115,13 @@ void PlaneBlocks::add(std::size_t i, const Structure& y) {
   const Metric* metric = oracle.metric();
   if (metric == nullptr)
     for (std::size_t j = 0; j < psi_.size(); ++j) dense_[psi_.index[j]] += psi_.value[j];
+  if (keeps_vectors()) vectors_[i].insert(vectors_[i].end(), dense_.begin(), dense_.end());
   for (std::size_t r = 0; r < k; ++r) {
     const bool itself = r + 1 == k;
+    if (keeps_vectors()) {
+      grown[r * k + k - 1] = grown[(k - 1) * k + r] = product(vector_of(i, r), dense_);
+      continue;
+    }
     other_.clear();
     if (!itself) oracle.difference(i, planes[r].y, problem_.plane_scale(planes[r].loss), other_);
     const JointFeatures& other = itself ? psi_ : other_;
@@ -136,11 +152,14 @@ PlaneBlocks::Visit PlaneBlocks::visit(std::size_t i, const Structure* found) {
   views_.assign(planes.size(), {});
   margins_.resize(size);
   for (std::size_t k = 0; k < size; ++k) views_[k] = planes[k].y;
-  problem_.oracle.margins(i, views_, w_.scores(), margins_);
+  const bool kept = keeps_vectors();
+  if (!kept) problem_.oracle.margins(i, views_, w_.scores(), margins_);
   work_.curvature = problem_.curvature();
   double A = 0, sum_as = 0, most = 0;
   for (std::size_t k = 0; k < size; ++k) {
-    work_.s[k] = planes[k].loss - problem_.plane_scale(planes[k].loss) * margins_[k];
+    // Kept vectors are rescaled already.
+    work_.s[k] = planes[k].loss - (kept ? product(vector_of(i, k), w_.scores())
+                                        : problem_.plane_scale(planes[k].loss) * margins_[k]);
     work_.alpha[k] = planes[k].alpha;
     A += planes[k].alpha;
     sum_as += planes[k].alpha * work_.s[k];
@@ -160,10 +179,18 @@ PlaneBlocks::Visit PlaneBlocks::visit(std::size_t i, const Structure* found) {
       ++planes[k].idle;
     planes[k].alpha = work_.alpha[k];
     result.gain += change * (first[k] + work_.s[k]) / 2;
-    margins_[k] = change * problem_.plane_scale(planes[k].loss);
+    margins_[k] = change * (kept ? 1 : problem_.plane_scale(planes[k].loss));
   }
   psi_.clear();
-  problem_.oracle.combine(i, views_, margins_, psi_);
+  if (!kept) {
+    problem_.oracle.combine(i, views_, margins_, psi_);
+  } else {
+    for (std::size_t j = 0; j < problem_.oracle.dimensions(); ++j) {
+      double sum = 0;
+      for (std::size_t k = 0; k < size; ++k) sum += margins_[k] * vector_of(i, k)[j];
+      if (sum != 0) psi_.add(j, sum);
+    }
+  }
   w_.add(psi_, 1);
   return result;
 }
@@ -180,6 +207,14 @@ void PlaneBlocks::drop_idle(std::size_t visits) {
     for (const std::size_t r : kept)
       for (const std::size_t c : kept) G.push_back(G_[i][r * size + c]);
     G_[i] = std::move(G);
+    if (keeps_vectors()) {
+      std::vector<double> vectors;
+      for (const std::size_t k : kept) {
+        const auto vector = vector_of(i, k);
+        vectors.insert(vectors.end(), vector.begin(), vector.end());
+      }
+      vectors_[i] = std::move(vectors);
+    }
     for (std::size_t k = 0; k < kept.size(); ++k)
       if (kept[k] != k) planes[k] = std::move(planes[kept[k]]);
     planes.resize(kept.size());

@@ -21,7 +21,8 @@ ExactPass look_at_all(const Structured& problem, const Planes& planes, const Str
                       const Threads& threads);
 
 /// The planes of every example, w = sum a psi, and the steps that improve them. Inner products of
-/// an example's planes are kept, k^2 numbers where it has k; vectors never.
+/// an example's planes are kept, k^2 numbers where it has k; their vectors only where these are no
+/// longer than `few_dimensions`, and so no larger than what they save.
 class PlaneBlocks {
  public:
   PlaneBlocks(const Structured& problem, Planes start);
@@ -48,11 +49,21 @@ class PlaneBlocks {
   std::uint64_t count() const;
 
  private:
+  static constexpr std::size_t few_dimensions = 256;
+
   void add(std::size_t i, const Structure& y);
+  bool keeps_vectors() const {
+    return problem_.oracle.metric() == nullptr && problem_.oracle.dimensions() <= few_dimensions;
+  }
+  std::span<const double> vector_of(std::size_t i, std::size_t k) const {
+    const std::size_t d = problem_.oracle.dimensions();
+    return std::span(vectors_[i]).subspan(k * d, d);
+  }
 
   const Structured& problem_;
   Planes planes_;
-  std::vector<std::vector<double>> G_;  ///< of each example
+  std::vector<std::vector<double>> G_;        ///< of each example
+  std::vector<std::vector<double>> vectors_;  ///< of each example, or empty
   StructuredWeights w_;
   JointFeatures psi_, other_;  ///< room for features
   std::vector<StructureView> views_;

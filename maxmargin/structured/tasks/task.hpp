@@ -61,9 +61,20 @@ class StructuredData {
   /// What the model cannot know of this file, such as a label that training never saw: it counts as
   /// wrong in scores, and such a file cannot be trained on. Empty: nothing.
   virtual std::string unknown() const { return {}; }
+  /// What the oracle over this data sees as w where a model has these weights; with a kernel they
+  /// are coefficients of the training data. Throws Error unless they fit.
+  virtual std::vector<double> scores(std::vector<double> w) const;
+  /// What a user should know of predictions for all examples, with its place. Empty: nothing.
+  virtual std::string trouble(std::span<const Structure>) const { return {}; }
   /// Appends a prediction as lines of text.
   virtual void print(std::size_t example, StructureView y, std::span<const double> w,
                      std::string& out) const = 0;
+  /// Where one example is made of rows that folds may divide: how many there are, and the data of
+  /// some of them.
+  virtual std::size_t divisible_rows() const { return 0; }
+  virtual std::unique_ptr<StructuredData> part(std::span<const std::size_t>) const {
+    return nullptr;
+  }
   /// How good predictions are; `predicted[k]` is for `examples[k]`.
   virtual StructuredScores score(std::span<const std::size_t> examples,
                                  std::span<const Structure> predicted,

@@ -34,6 +34,15 @@ std::span<const StructuredTask> structured_tasks() {
   return tasks;
 }
 
+std::vector<double> StructuredData::scores(std::vector<double> w) const {
+  if (w.size() != oracle().dimensions())
+    throw Error(Fault::data,
+                "the model has " + std::to_string(w.size()) + " weights, the task needs " +
+                    std::to_string(oracle().dimensions()),
+                "the model is damaged: train it again");
+  return w;
+}
+
 const StructuredTask* structured_task_named(std::string_view name) {
   for (const StructuredTask& task : structured_tasks())
     if (task.name == name) return &task;

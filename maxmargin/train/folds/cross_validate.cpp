@@ -6,6 +6,8 @@
 #include <optional>
 
 #include "maxmargin/base/clock.hpp"
+#include "maxmargin/data/like.hpp"
+#include "maxmargin/model/agreement.hpp"
 #include "maxmargin/model/predict.hpp"
 #include "maxmargin/train/folds/held_out.hpp"
 
@@ -90,7 +92,7 @@ class Judge {
   RowsToPredict chosen(std::span<const Index> some) const {
     const Rows all = *prepared_.examples.x;
     RowsToPredict rows;
-    rows.x = all.sparse() ? Features::sparse(all.columns) : Features::dense(all.columns);
+    rows.x = none_like(all);
     rows.x.append(all, some);
     for (const Index row : some)
       for (const double value : prepared_.examples.functions.of_row(row))
@@ -134,7 +136,7 @@ class Judge {
   OutOfFold& result_;
 };
 
-/// Mean, or mean product of deviations, over the rows that were judged.
+/// The mean over the rows that were judged.
 template <class Value>
 double weighted_mean(const Prepared& prepared, std::span<const double> predicted, Value&& value) {
   double sum = 0, weights = 0;
@@ -147,16 +149,13 @@ double weighted_mean(const Prepared& prepared, std::span<const double> predicted
 }
 
 void score_numbers(const Prepared& prepared, CrossValidated& result) {
-  const std::vector<double>&y = prepared.y, &p = result.predicted;
-  const auto mean = [&](auto&& value) { return weighted_mean(prepared, p, value); };
-  const double mean_y = mean([&](std::size_t i) { return y[i]; });
-  const double mean_p = mean([&](std::size_t i) { return p[i]; });
-  const double yy = mean([&](std::size_t i) { return (y[i] - mean_y) * (y[i] - mean_y); });
-  const double pp = mean([&](std::size_t i) { return (p[i] - mean_p) * (p[i] - mean_p); });
-  const double py = mean([&](std::size_t i) { return (p[i] - mean_p) * (y[i] - mean_y); });
-  result.mean_squared_error = mean([&](std::size_t i) { return (p[i] - y[i]) * (p[i] - y[i]); });
-  result.mean_absolute_error = mean([&](std::size_t i) { return std::abs(p[i] - y[i]); });
-  result.squared_correlation = yy > 0 && pp > 0 ? py * py / (yy * pp) : unknown;
+  Agreement agreement;
+  for (std::size_t i = 0; i < result.predicted.size(); ++i)
+    if (!std::isnan(result.predicted[i]))
+      agreement.add(result.predicted[i], prepared.y[i], prepared.weight_of(i));
+  result.mean_squared_error = agreement.mean_squared_error();
+  result.mean_absolute_error = agreement.mean_absolute_error();
+  result.squared_correlation = agreement.squared_correlation();
 }
 
 void score(const Prepared& prepared, std::span<const Index> class_of, CrossValidated& result) {

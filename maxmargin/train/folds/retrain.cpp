@@ -4,9 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "maxmargin/problem/feasible.hpp"
 #include "maxmargin/problem/matrix/cached_rows.hpp"
-#include "maxmargin/solver/solve_from.hpp"
 
 namespace maxmargin {
 namespace {
@@ -40,20 +38,8 @@ Machine without_support(const Subproblem& problem, const Certified& certified) {
   return machine;
 }
 
-// A part is solved to this share of the tolerance, lest rounding alone leave work for the whole.
-constexpr double near_share = 0.9;
-// What its kernel values may take: this part of what kept rows may.
-constexpr std::size_t near_bytes = 4;
-
-/// Of the memory, for kernel rows that are kept from one fold to the next.
-std::size_t kept_part(const TrainOptions& options) { return memory_for(options) / 4; }
-
-/// What is left of the memory of one of the machines that are trained at a time.
-std::size_t memory_beside_kept(std::size_t memory, const TrainOptions& options, const Threads& crew,
-                               const Threads& all) {
-  const auto at_a_time = static_cast<std::size_t>(all.count() / crew.count());
-  return memory - std::min(memory, kept_part(options) / at_a_time);
-}
+// What kernel values of a restart may take: this part of what cached rows may.
+constexpr std::size_t restart_bytes = 4;
 
 void sum_up(Retrained& retrained) {
   for (std::size_t k = 0; k < retrained.machines.size(); ++k) {
@@ -74,41 +60,28 @@ Formulated keeping_rows(const Prepared& prepared, std::size_t number, Retrainabl
   return all;
 }
 
-/// A machine of fewer rows, from one of more.
-TrainedMachine retrained(const Formulated& all, const NearPart& part, const Subproblem& problem,
-                         const Certified& from, const std::vector<bool>& left_out,
-                         const TrainOptions& options, std::size_t memory, std::size_t place,
-                         Audience& audience, const Threads& threads) {
-  const Formulated rest = without(all, problem.examples, problem.loss, problem.bias, left_out);
-  const DualQp& qp = rest.qp;
-  const Solver solver = with_settings(options.settings ? *options.settings : Solver(Smo{}), qp,
-                                      audience.rest_of(options.stop), memory);
-  std::optional<Known> start;
-  std::size_t steps = 0;
-  if (auto feasible = start_near(qp, from)) {
-    const Known known{from.solution.a, from.f, from.error, from.solution.lambda};
-    if (part.pays()) {
-      NearPart::Solved near =
-          part.solve(qp, *std::move(feasible), known, near_share * options.stop.kkt, threads);
-      start = std::move(near.at);
-      steps = near.steps;
-    } else {
-      start = known_at(qp, *std::move(feasible), known, threads);
-    }
-  }
+/// A machine that was trained, and what is needed to train it again without some rows.
+struct FromMoreRows {
+  const Formulated& all;
+  const Restart& restart;
+  const Certified& from;
+};
 
+TrainedMachine retrained(const FromMoreRows& more, const Subproblem& problem,
+                         const std::vector<bool>& left_out, const MachineRun& run) {
+  const Formulated rest = without(more.all, problem.examples, problem.loss, problem.bias, left_out);
+  const TrainOptions& options = run.options;
+  const Solver solver = with_settings(options.settings ? *options.settings : Solver(Smo{}), rest.qp,
+                                      run.stop(), run.memory);
   TrainedMachine result;
   result.solver = name_of(solver);
   result.reason = "starts from the machine of more rows";
-  result.certified = solve_from(
-      start ? &*start : nullptr, qp, solver, threads,
-      [&](const Progress& progress) { return audience.tell(place, progress); },
-      options.certified ? Judged::apart : Judged::by_solver);
+  result.certified =
+      more.restart.solve(rest.qp, more.from, solver, run.threads, run.observer(), run.judged());
   Solution& solution = result.certified.solution;
-  solution.iterations += steps;
-  solution.ended = audience.ended(solution.ended);
+  solution.ended = run.ended(solution.ended);
   result.coefficients = rest.coefficients(solution.a);
-  if (problem.bias == Bias::penalised) solution.lambda = {sum_of_coefficients(qp, solution.a)};
+  if (problem.bias == Bias::penalised) solution.lambda = {sum_of_coefficients(rest.qp, solution.a)};
   return result;
 }
 
@@ -121,21 +94,6 @@ Retrained untrained(const Prepared& prepared, const std::vector<bool>& left_out)
 }
 
 }  // namespace
-
-std::optional<std::vector<double>> start_near(const DualQp& qp, const Certified& with) {
-  std::vector<double> a = with.solution.a;
-  if (a.size() != qp.size() || with.f.size() != qp.K->size()) return std::nullopt;
-  for (std::size_t v = 0; v < a.size(); ++v)
-    a[v] = std::clamp(a[v], qp.block[v].lower, qp.block[v].upper);
-  std::optional<std::vector<double>> feasible;
-  if (with.solution.lambda.size() == qp.A.size()) {
-    const std::vector<double> slope = slopes_at(qp, with);
-    double steepest = 0;
-    for (const double each : slope) steepest = std::max(steepest, std::abs(each));
-    feasible = gently_feasible(qp, a, slope, 1e-4 * steepest, steepest);
-  }
-  return feasible ? feasible : nearest_feasible(qp, a);
-}
 
 std::vector<double> values_at_examples(const Formulated& all, const Subproblem& problem,
                                        const Certified& certified) {
@@ -199,19 +157,19 @@ std::vector<Retrained> retrain_each(const Prepared& prepared, Retrainable can,
         const std::size_t kept = memory / 4, beside = memory - kept;
         const Formulated all = keeping_rows(prepared, k, can, options.kernel, kept, crew);
         const TrainedMachine whole =
-            train_one(prepared.examples, all, options, beside, k * steps, audience, crew);
-        const NearPart part(all.qp, whole.certified, kept / near_bytes, crew);
+            train_one(prepared.examples, all, {options, beside, crew, audience, k * steps});
+        const Restart restart(all.qp, whole.certified, kept / restart_bytes, crew);
         for (std::size_t fold = 0; fold < results.size(); ++fold) {
           Retrained& result = results[fold];
           const auto at = std::ranges::lower_bound(result.number, k) - result.number.begin();
-          const auto place = static_cast<std::size_t>(at);
-          if (place < result.number.size() && result.number[place] == k) {
+          const auto position = static_cast<std::size_t>(at);
+          if (position < result.number.size() && result.number[position] == k) {
             const bool is_same =
-                result.problems.list[place].examples.size() == problem.examples.size();
-            TrainedMachine& machine = result.machines[place];
+                result.problems.list[position].examples.size() == problem.examples.size();
+            TrainedMachine& machine = result.machines[position];
             machine = is_same ? whole
-                              : retrained(all, part, problem, whole.certified, left_out[fold],
-                                          options, beside, k * steps + fold + 1, audience, crew);
+                              : retrained({all, restart, whole.certified}, problem, left_out[fold],
+                                          {options, beside, crew, audience, k * steps + fold + 1});
             machine.certified.f = {};
             machine.certified.solution.a = {};
           }
@@ -227,23 +185,23 @@ Retrainer::Retrainer(const Prepared& prepared, Retrainable can, const TrainOptio
     : prepared_(prepared),
       all_(prepared.problems.list.size()),
       whole_(prepared.problems.list.size()),
-      near_(prepared.problems.list.size()) {
+      restart_(prepared.problems.list.size()) {
   Audience audience(observer, whole_.size());
   double examples = 0;
   for (const Subproblem& problem : prepared.problems.list)
     examples += static_cast<double>(problem.examples.size());
-  for_each_machine(prepared.examples, prepared.problems, options, threads,
-                   [&](std::size_t k, std::size_t memory, const Threads& crew) {
-                     const double share =
-                         static_cast<double>(prepared.problems.list[k].examples.size()) / examples;
-                     const auto kept =
-                         static_cast<std::size_t>(share * static_cast<double>(kept_part(options)));
-                     all_[k] = keeping_rows(prepared, k, can, options.kernel, kept, crew);
-                     whole_[k] = train_one(prepared.examples, all_[k], options,
-                                           memory_beside_kept(memory, options, crew, threads), k,
-                                           audience, crew, prepared.problems.list[k].start);
-                     near_[k] = NearPart(all_[k].qp, whole_[k].certified, kept / near_bytes, crew);
-                   });
+  for_each_machine(
+      prepared.examples, prepared.problems, options, threads,
+      [&](std::size_t k, std::size_t memory, const Threads& crew) {
+        const double share =
+            static_cast<double>(prepared.problems.list[k].examples.size()) / examples;
+        const auto kept = static_cast<std::size_t>(share * static_cast<double>(kept_part(options)));
+        all_[k] = keeping_rows(prepared, k, can, options.kernel, kept, crew);
+        const std::size_t beside = memory_beside_kept(memory, options, crew, threads);
+        whole_[k] = train_one(prepared.examples, all_[k], {options, beside, crew, audience, k},
+                              prepared.problems.list[k].start);
+        restart_[k] = Restart(all_[k].qp, whole_[k].certified, kept / restart_bytes, crew);
+      });
 }
 
 Retrained Retrainer::without(const std::vector<bool>& left_out, const TrainOptions& options,
@@ -265,10 +223,11 @@ Retrained Retrainer::without(const std::vector<bool>& left_out, const TrainOptio
         }
         const bool is_same = result.problems.list[k].examples.size() == examples;
         result.machines[k] =
-            is_same ? *machine
-                    : retrained(all_[number], near_[number], problem, machine->certified, left_out,
-                                options, memory_beside_kept(memory, options, crew, threads), k,
-                                audience, crew);
+            is_same
+                ? *machine
+                : retrained({all_[number], restart_[number], machine->certified}, problem, left_out,
+                            {options, memory_beside_kept(memory, options, crew, threads), crew,
+                             audience, k});
         audience.finished(k);
       });
   sum_up(result);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "maxmargin/train/folds/near_part.hpp"
+#include "maxmargin/solver/restart.hpp"
 #include "maxmargin/train/machines.hpp"
 
 namespace maxmargin {
@@ -28,12 +28,6 @@ struct Retrainable {
 /// `folds` are so few that a start from all rows is no help.
 std::optional<Retrainable> retrainable(const Prepared& prepared, const TrainOptions& options,
                                        std::size_t folds, const Threads& threads);
-
-/// Where a machine without some rows starts: the variables of one with them as far as the bounds
-/// let them, made feasible with the least change. Those leave their bounds that stood there for the
-/// least reason: a little of each of all would take a solver a visit to every one of them. Nothing
-/// where there is no such point.
-std::optional<std::vector<double>> start_near(const DualQp& qp, const Certified& with);
 
 /// f of a machine, bias included, at all examples of its problem, those left out too. `all` is the
 /// problem with all rows, over whose points `certified` has f.
@@ -77,7 +71,7 @@ class Retrainer {
   const Prepared& prepared_;
   std::vector<Formulated> all_;  ///< the problem of each machine, with all rows
   std::vector<TrainedMachine> whole_;
-  std::vector<NearPart> near_;
+  std::vector<Restart> restart_;
 };
 
 /// Retrainer::without for each of `left_out`, machine by machine: what one of them needs for all of

@@ -2,6 +2,7 @@
 
 #include "maxmargin/structured/enumeration.hpp"
 #include "maxmargin/structured/tasks/binary_field.hpp"
+#include "maxmargin/structured/tasks/collective/split_graph.hpp"
 #include "maxmargin/structured/tasks/grouped_rows.hpp"
 #include "maxmargin/structured/tasks/task.hpp"
 
@@ -23,8 +24,9 @@ struct CollectiveExamples {
 /// two documents of this label (associative Markov networks: Taskar, Chatalbashev and Koller,
 /// 2004). Delta is the share of documents with a wrong label. Two labels are found by a minimum cut
 /// as in binary_field.hpp, exactly where links attract and as a relaxation elsewhere; more of them
-/// by expanding one label after the other (Boykov, Veksler and Zabih, 2001), a heuristic. A
-/// structure is a label for each document; of two labels also a point of the relaxation.
+/// as the relaxation of split_graph.hpp. Predictions of more than two labels come from expanding
+/// one label after the other (Boykov, Veksler and Zabih, 2001). A structure is a label for each
+/// document, or a point of the relaxation.
 class CollectiveOracle : public Oracle {
  public:
   /// `data` outlives it.
@@ -37,9 +39,7 @@ class CollectiveOracle : public Oracle {
   void features(std::size_t i, StructureView y, double scale, JointFeatures& out) const override;
   Structure most_violated(std::size_t i, std::span<const double> w, Ask ask) const override;
   using Oracle::most_violated;
-  Exactness exactness() const override {
-    return data_.labels == 2 ? Exactness::relaxed : Exactness::heuristic;
-  }
+  Exactness exactness() const override { return Exactness::relaxed; }
   bool is_structure(std::size_t i, StructureView y) const override;
   bool is_whole_structure(std::size_t i, StructureView y) const override {
     return is_whole(y, data_.count(i));
@@ -55,6 +55,7 @@ class CollectiveOracle : public Oracle {
   double attraction(std::span<const double> w, std::size_t label) const {
     return w[data_.labels * columns_ + label];
   }
+  const SplitGraph& split(std::size_t i) const { return split_[i]; }
   /// The problem of two labels.
   BinaryField field(std::size_t i, std::span<const double> w, Ask ask) const;
 
@@ -66,24 +67,23 @@ class CollectiveOracle : public Oracle {
   const CollectiveExamples& data_;
   Rows rows_;
   std::size_t columns_;
+  std::vector<SplitGraph> split_;  ///< of each graph, for more than two labels
 };
 
-/// Two labels by another algorithm for the cut; more of them by looking at all labels of small
-/// graphs, and document by document in others.
+/// Two labels by another algorithm for the cut; more of them by taking leaves away.
 class CollectiveWitness : public EnumerationOracle {
  public:
   explicit CollectiveWitness(const CollectiveOracle& oracle)
       : EnumerationOracle(oracle), oracle_(oracle) {}
 
-  Exactness exactness() const override;
+  Exactness exactness() const override { return Exactness::relaxed; }
   Structure most_violated(std::size_t i, std::span<const double> w, Ask ask) const override;
   using Oracle::most_violated;
 
  protected:
-  bool next(std::size_t i, Structure& y) const override;
+  bool next(std::size_t, Structure&) const override { return false; }
 
  private:
-  bool is_small(std::size_t i) const;
   const CollectiveOracle& oracle_;
 };
 

@@ -13,7 +13,10 @@ std::size_t of(StructureView y, std::size_t document) {
 }  // namespace
 
 CollectiveOracle::CollectiveOracle(const CollectiveExamples& data)
-    : data_(data), rows_(data.documents.x), columns_(rows_.columns + (data.bias != 0 ? 1 : 0)) {}
+    : data_(data), rows_(data.documents.x), columns_(rows_.columns + (data.bias != 0 ? 1 : 0)) {
+  if (data.labels > 2)
+    for (std::size_t i = 0; i < data.size(); ++i) split_.emplace_back(data.count(i), data.links[i]);
+}
 
 Structure CollectiveOracle::truth(std::size_t i) const {
   const auto first = data_.label.begin() + static_cast<std::ptrdiff_t>(data_.documents.start[i]);
@@ -23,6 +26,13 @@ Structure CollectiveOracle::truth(std::size_t i) const {
 double CollectiveOracle::share(std::size_t i, StructureView y, std::size_t document,
                                std::size_t label) const {
   if (is_whole(y, data_.count(i))) return of(y, document) == label ? 1 : 0;
+  if (data_.labels > 2) {
+    const SplitGraph& split = split_[i];
+    double sum = of(y, document) == label ? 1 : 0;
+    for (std::size_t c = 0; c < split.copies(); ++c)
+      if (split.original(c) == document && of(y, data_.count(i) + c) == label) ++sum;
+    return sum * split.weight(document);
+  }
   const double one = field_node(y, data_.count(i), document);
   return label == 1 ? one : 1 - one;
 }
@@ -47,8 +57,9 @@ void CollectiveOracle::features(std::size_t i, StructureView y, double scale,
     }
   for (std::size_t k = 0; k < data_.links[i].size(); ++k) {
     const auto [a, b] = data_.links[i][k];
-    if (is_whole(y, n)) {
-      if (y[a] == y[b]) out.add(data_.labels * columns_ + of(y, a), scale);
+    if (is_whole(y, n) || data_.labels > 2) {
+      const std::int32_t second = is_whole(y, n) ? y[b] : split_[i].second_label(y, k);
+      if (y[a] == second) out.add(data_.labels * columns_ + of(y, a), scale);
       continue;
     }
     const double ones = field_link(y, n, k, data_.links[i][k]);
@@ -60,7 +71,9 @@ void CollectiveOracle::features(std::size_t i, StructureView y, double scale,
 
 bool CollectiveOracle::is_structure(std::size_t i, StructureView y) const {
   if (data_.labels == 2) return is_field_structure(y, data_.count(i), data_.links[i]);
-  return y.size() == data_.count(i) && std::ranges::all_of(y, [&](std::int32_t each) {
+  const std::size_t n = data_.count(i);
+  return (y.size() == n || y.size() == n + split_[i].copies()) &&
+         std::ranges::all_of(y, [&](std::int32_t each) {
            return each >= 0 && static_cast<std::size_t>(each) < data_.labels;
          });
 }
@@ -133,65 +146,20 @@ Structure CollectiveOracle::expand(std::size_t i, std::span<const double> w, Ask
 }
 
 Structure CollectiveOracle::most_violated(std::size_t i, std::span<const double> w, Ask ask) const {
-  if (data_.labels > 2) return expand(i, w, ask);
+  if (data_.labels > 2) {
+    if (ask == Ask::best) return expand(i, w, ask);
+    return split_[i].best(gains(i, w, ask), w.subspan(data_.labels * columns_, data_.labels));
+  }
   const BinaryField asked = field(i, w, ask);
   Structure y = best_relaxed(asked);
   return ask == Ask::best ? made_whole(asked, y) : y;
 }
 
-bool CollectiveWitness::is_small(std::size_t i) const {
-  const CollectiveExamples& data = oracle_.data();
-  constexpr double most = 5000;
-  return std::pow(static_cast<double>(data.labels), static_cast<double>(data.count(i))) <= most;
-}
-
-Exactness CollectiveWitness::exactness() const {
-  if (oracle_.data().labels == 2) return Exactness::relaxed;
-  for (std::size_t i = 0; i < examples(); ++i)
-    if (!is_small(i)) return Exactness::heuristic;
-  return Exactness::exact;
-}
-
-bool CollectiveWitness::next(std::size_t i, Structure& y) const {
-  if (y.empty()) {
-    y.assign(oracle_.data().count(i), 0);
-    return true;
-  }
-  for (std::int32_t& each : y) {
-    each = (each + 1) % static_cast<std::int32_t>(oracle_.data().labels);
-    if (each > 0) return true;
-  }
-  return false;
-}
-
 Structure CollectiveWitness::most_violated(std::size_t i, std::span<const double> w,
                                            Ask ask) const {
-  const CollectiveExamples& data = oracle_.data();
-  if (data.labels == 2) return best_relaxed_plainly(oracle_.field(i, w, ask));
-  if (is_small(i)) return EnumerationOracle::most_violated(i, w, ask);
-  const std::size_t n = data.count(i), K = data.labels;
-  const std::vector<double> gain = oracle_.gains(i, w, ask);
-  Structure y(n, 0);
-  // Each change gains, so it ends; rounding could make two take turns.
-  bool changed = true;
-  for (std::size_t sweep = 0; changed && sweep < 10 * n + 10; ++sweep) {
-    changed = false;
-    for (std::size_t d = 0; d < n; ++d) {
-      std::vector<double> value(gain.begin() + static_cast<std::ptrdiff_t>(d * K),
-                                gain.begin() + static_cast<std::ptrdiff_t>((d + 1) * K));
-      for (const auto& [a, b] : data.links[i])
-        if (a == d || b == d) {
-          const std::size_t other = of(y, a + b - d);
-          value[other] += oracle_.attraction(w, other);
-        }
-      const std::size_t best =
-          static_cast<std::size_t>(std::ranges::max_element(value) - value.begin());
-      if (value[best] <= value[of(y, d)]) continue;
-      y[d] = static_cast<std::int32_t>(best);
-      changed = true;
-    }
-  }
-  return y;
+  const std::size_t labels = oracle_.data().labels;
+  if (labels == 2) return best_relaxed_plainly(oracle_.field(i, w, ask));
+  return oracle_.split(i).best_plainly(oracle_.gains(i, w, ask), w.subspan(w.size() - labels));
 }
 
 }  // namespace maxmargin

@@ -157,6 +157,13 @@ std::vector<double> read_costs(const std::string& path, std::size_t classes) {
   return cost;
 }
 
+std::vector<double> equal_costs(double wrong, std::size_t classes) {
+  if (!(wrong > 0)) throw Error(Fault::usage, "--wrong-cost must be above 0", "choose another one");
+  std::vector<double> cost(classes * classes, wrong);
+  for (std::size_t c = 0; c < classes; ++c) cost[c * classes + c] = 0;
+  return cost;
+}
+
 std::vector<double> known_costs(const std::vector<std::string>& words, std::size_t classes) {
   std::vector<double> cost;
   for (const std::string& word : words) cost.push_back(number_in(word).value_or(-1));
@@ -194,6 +201,8 @@ std::unique_ptr<StructuredData> read_multiclass(const std::string& path, const S
     cost = known_costs(words_of(*known, "costs"), names.size());
   else if (!costs.empty())
     cost = read_costs(costs, names.size());
+  else if (const double wrong = settings.number("wrong-cost"); wrong != 1)
+    cost = equal_costs(wrong, names.size());
   const std::size_t columns = known != nullptr ? options.columns : data.x.columns();
   return std::make_unique<MulticlassData>(std::move(data), std::move(names), std::move(y), columns,
                                           std::move(cost), settings.number("bias"));
@@ -201,6 +210,7 @@ std::unique_ptr<StructuredData> read_multiclass(const std::string& path, const S
 
 constexpr std::array multiclass_options{
     TaskOption{"bias", "B", "1", "value of a constant feature; 0: none"},
+    TaskOption{"wrong-cost", "COST", "1", "of a wrong class, without a matrix"},
     TaskOption{"cost-matrix", "FILE", "",
                "rows of numbers: what each class costs where another is right"}};
 

@@ -101,7 +101,7 @@ std::size_t common(const std::vector<ParseSpan>& a, const std::vector<ParseSpan>
 class ParseData : public StructuredData {
  public:
   ParseData(ParseGrammar grammar, std::vector<ParseExample> data, const std::string& path)
-      : grammar_(std::move(grammar)), data_(std::move(data)) {
+      : grammar_(std::move(grammar)), data_(std::move(data)), path_(path) {
     const ParseOracle encoder(grammar_, data_);
     for (std::size_t i = 0; i < data_.size(); ++i) {
       std::string missing;
@@ -155,6 +155,14 @@ class ParseData : public StructuredData {
              std::string& out) const override {
     out += bracketed(oracle_->tree_of(i, y)) + "\n";
   }
+  std::string trouble(std::span<const Structure> found) const override {
+    for (std::size_t i = 0; i < found.size(); ++i)
+      if (found[i].empty())
+        return Error(Fault::data, Place{path_, data_[i].line},
+                     "the grammar of the training trees cannot derive this sentence")
+            .what();
+    return {};
+  }
   StructuredScores score(std::span<const std::size_t> examples,
                          std::span<const Structure> predicted,
                          std::span<const double>) const override {
@@ -180,6 +188,7 @@ class ParseData : public StructuredData {
  private:
   ParseGrammar grammar_;
   std::vector<ParseExample> data_;
+  std::string path_;
   bool labelled_ = true;
   std::string unknown_;
   std::unique_ptr<ParseOracle> oracle_;

@@ -85,7 +85,8 @@ class RankingOracle : public Oracle {
   std::vector<double> divisor_;
 };
 
-/// The same maxima by other means: pairs one by one, orders by bubbling, small ones by enumeration.
+/// The same maxima by other means: pairs one by one, orders by exchanging neighbours (NDCG) or by
+/// dynamic programming over all merges (average precision), small ones by enumeration.
 class RankingWitness : public Oracle {
  public:
   explicit RankingWitness(const RankingOracle& ranking) : ranking_(ranking) {}
@@ -106,6 +107,9 @@ class RankingWitness : public Oracle {
   std::string example_name(std::size_t i) const override { return ranking_.example_name(i); }
 
  private:
+  Structure exchanged(std::size_t i, std::span<const double> w, Ask ask) const;
+  Structure merged(std::size_t i, std::span<const double> w, Ask ask) const;
+
   const RankingOracle& ranking_;
 };
 

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "maxmargin/loss/block.hpp"
 #include "maxmargin/structured/enumeration.hpp"
 #include "maxmargin/structured/tasks/ranking/ranking.hpp"
 
@@ -27,6 +28,74 @@ class EveryOrder : public EnumerationOracle {
 };
 
 }  // namespace
+
+/// NDCG: what a document gains at a place is a product, discount times value, so that an order is
+/// best if no two neighbours gain by changing places (Hardy, Littlewood and Polya).
+Structure RankingWitness::exchanged(std::size_t i, std::span<const double> w, Ask ask) const {
+  const RankingExamples& data = ranking_.data();
+  const std::size_t k = data.documents(i);
+  std::vector<double> value = ranking_.scores(i, w);
+  if (ask != Ask::best) {
+    std::vector<double> gains;
+    for (std::size_t d = 0; d < k; ++d)
+      gains.push_back(std::pow(2.0, data.relevance[data.query[i] + d]) - 1);
+    std::vector<double> sorted = gains;
+    std::ranges::sort(sorted, std::greater<>());
+    double ideal = 0;
+    for (std::size_t d = k; d-- > 0;) ideal += sorted[d] * ranking_discount(d + 1);
+    for (std::size_t d = 0; d < k && ideal > 0; ++d) value[d] -= gains[d] / ideal;
+  }
+  Structure order(k);
+  std::iota(order.begin(), order.end(), 0);
+  const auto of = [&](std::size_t place) { return value[static_cast<std::size_t>(order[place])]; };
+  for (std::size_t end = k; end > 1; --end)
+    for (std::size_t place = 0; place + 1 < end; ++place)
+      if (of(place) < of(place + 1)) std::swap(order[place], order[place + 1]);
+  return order;
+}
+
+/// Average precision: both kinds of documents by falling score, and every way to merge them, by
+/// dynamic programming over how many of either kind stand in front. m relevant and n other ones
+/// take m n steps.
+Structure RankingWitness::merged(std::size_t i, std::span<const double> w, Ask ask) const {
+  const RankingExamples& data = ranking_.data();
+  const std::vector<double> f = ranking_.scores(i, w);
+  std::vector<std::size_t> kinds[2];  // 1: relevant
+  for (std::size_t d = 0; d < f.size(); ++d)
+    kinds[data.relevance[data.query[i] + d] > 0 ? 1 : 0].push_back(d);
+  for (auto& kind : kinds)
+    std::ranges::stable_sort(kind, [&](std::size_t a, std::size_t b) { return f[a] > f[b]; });
+  const std::size_t m = kinds[1].size(), n = kinds[0].size();
+  const double pairs = std::max(1.0, static_cast<double>(m) * static_cast<double>(n));
+  // A relevant document put behind r relevant and o others, and another one put there: what its
+  // place costs in precision, and its sign in the pairs with those of the other kind.
+  const auto gain = [&](int kind, std::size_t r, std::size_t o) {
+    const double behind = static_cast<double>(kind == 1 ? o : r);
+    const double ahead = static_cast<double>(kind == 1 ? n : m) - behind;
+    const double score = f[kinds[kind][kind == 1 ? r : o]] * (ahead - behind) / pairs;
+    const double precision = static_cast<double>(r + 1) / static_cast<double>(r + o + 1);
+    return kind == 1 && ask != Ask::best ? score - precision / static_cast<double>(m) : score;
+  };
+  // best[o]: the front of r relevant and o others, one r after the other.
+  std::vector<double> best(n + 1, -infinity);
+  std::vector<bool> ends_relevant((m + 1) * (n + 1), false);
+  best[0] = 0;
+  for (std::size_t r = 0; r <= m; ++r)
+    for (std::size_t o = 0; o <= n; ++o) {
+      if (r + o == 0) continue;
+      const double relevant_last = r > 0 ? best[o] + gain(1, r - 1, o) : -infinity;
+      const double other_last = o > 0 ? best[o - 1] + gain(0, r, o - 1) : -infinity;
+      ends_relevant[r * (n + 1) + o] = relevant_last > other_last;
+      best[o] = std::max(relevant_last, other_last);
+    }
+  Structure y(m + n);
+  for (std::size_t r = m, o = n; r + o > 0;) {
+    const int kind = ends_relevant[r * (n + 1) + o] ? 1 : 0;
+    const std::size_t place = r + o - 1;
+    y[place] = static_cast<std::int32_t>(kinds[kind][kind == 1 ? --r : --o]);
+  }
+  return y;
+}
 
 /// Pairs one by one.
 void RankingWitness::difference(std::size_t i, StructureView y, double scale,
@@ -57,9 +126,10 @@ Structure RankingWitness::most_violated(std::size_t i, std::span<const double> w
   const RankingExamples& data = ranking_.data();
   const std::size_t k = data.documents(i);
   constexpr std::size_t few = 5;
-  if (ranking_.options().loss != RankingLoss::pairs)
-    return k <= few ? EveryOrder(ranking_).most_violated(i, w, ask)
-                    : ranking_.most_violated(i, w, ask);
+  if (ranking_.options().loss != RankingLoss::pairs) {
+    if (k <= few) return EveryOrder(ranking_).most_violated(i, w, ask);
+    return ranking_.options().loss == RankingLoss::ndcg ? exchanged(i, w, ask) : merged(i, w, ask);
+  }
   // Places by counting what is smaller, instead of sorting.
   std::vector<double> value = ranking_.scores(i, w);
   for (std::size_t d = 0; d < k; ++d) value.push_back(value[d] + (ask == Ask::best ? 0 : 1));

@@ -38,13 +38,18 @@ StructuredScores scores_of_sample(const std::vector<char>& positive, std::span<c
     above += ones;
     at = end;
   }
-  for (std::size_t place = 0; place < n; ++place)
-    if (positive[order[place]] != 0) precision += ++before / static_cast<double>(place + 1);
+  double break_even = 0;  // precision and recall where as many rows are found as there are
+  for (std::size_t place = 0; place < n; ++place) {
+    if (positive[order[place]] == 0) continue;
+    precision += ++before / static_cast<double>(place + 1);
+    if (static_cast<double>(place) < wanted) ++break_even;
+  }
   const double others = static_cast<double>(n) - wanted;
   return {{"accuracy", equal / static_cast<double>(n)},
           {"precision", found > 0 ? right / found : 1},
           {"recall", wanted > 0 ? right / wanted : 1},
           {"f1", found + wanted > 0 ? 2 * right / (found + wanted) : 1},
+          {"prbep", wanted > 0 ? break_even / wanted : 1},
           {"average_precision", wanted > 0 ? precision / wanted : 1},
           {"roc_area", wanted > 0 && others > 0 ? area / (wanted * others) : 1}};
 }
@@ -75,15 +80,17 @@ class SampleData : public StructuredData {
   }
   void print(std::size_t, StructureView, std::span<const double> w,
              std::string& out) const override {
-    for (const double f : scores(w)) out += shortest(f) + "\n";
+    for (const double f : row_scores(w)) out += shortest(f) + "\n";
   }
   StructuredScores score(std::span<const std::size_t>, std::span<const Structure>,
                          std::span<const double> w) const override {
-    return scores_of_sample(data_.positive, scores(w));
+    return scores_of_sample(data_.positive, row_scores(w));
   }
+  std::size_t divisible_rows() const override { return data_.size(); }
+  std::unique_ptr<StructuredData> part(std::span<const std::size_t> rows) const override;
 
  private:
-  std::vector<double> scores(std::span<const double> w) const {
+  std::vector<double> row_scores(std::span<const double> w) const {
     return order_ ? order_->scores(0, w) : labels_.scores(w);
   }
 
@@ -94,6 +101,35 @@ class SampleData : public StructuredData {
   std::unique_ptr<RankingOracle> order_;
   std::unique_ptr<RankingWitness> witness_of_order_;
 };
+
+/// Data whose order counts: the rows are one query.
+std::unique_ptr<StructuredData> ordered_sample(SampleExamples data, RankingLoss loss) {
+  RankingExamples query;
+  for (const char each : data.positive) query.relevance.push_back(each);
+  query.x = std::move(data.x);
+  query.query.push_back(query.relevance.size());
+  query.name.emplace_back("sample");
+  query.line.push_back(1);
+  return std::make_unique<SampleData>(std::move(data), std::move(query), loss);
+}
+
+std::unique_ptr<StructuredData> SampleData::part(std::span<const std::size_t> rows) const {
+  SampleExamples some;
+  some.loss = data_.loss;
+  some.bias = data_.bias;
+  std::vector<Index> which;
+  for (const std::size_t row : rows) {
+    which.push_back(static_cast<Index>(row));
+    some.positive.push_back(data_.positive[row]);
+  }
+  const Features& x = order_ ? query_.x : data_.x;
+  some.x = Features::sparse(x.columns());
+  some.x.append(x, which);
+  // As large a share of the rows as in the whole sample.
+  some.k = std::max<std::size_t>(1, data_.k * rows.size() / std::max<std::size_t>(1, data_.size()));
+  if (order_) return ordered_sample(std::move(some), order_->options().loss);
+  return std::make_unique<SampleData>(std::move(some));
+}
 
 SampleExamples read_rows(const std::string& path, const Vocabulary* known) {
   SampleExamples data;
@@ -125,22 +161,20 @@ std::unique_ptr<StructuredData> read_sample(const std::string& path, const Setti
   const std::size_t positives = static_cast<std::size_t>(std::ranges::count(data.positive, 1));
   if (known == nullptr && (positives == 0 || positives == data.size()))
     throw Error(Fault::data, Place{path}, "all rows are of one class", "give rows of both");
-  data.k = k > 0 ? k : positives;
+  const double share = settings.number("k-share");
+  if (!(share > 0 && share <= 1))
+    throw Error(Fault::usage, "--k-share must be above 0 and at most 1", "choose another one");
+  data.k = k > 0 ? k
+                 : std::max<std::size_t>(
+                       1, static_cast<std::size_t>(share * static_cast<double>(positives)));
   if (known == nullptr && data.k > data.size())
     throw Error(Fault::usage, "--k is larger than the sample", "choose a smaller one");
   if (loss < 4) {
     data.loss = static_cast<SampleLoss>(loss);
     return std::make_unique<SampleData>(std::move(data));
   }
-  RankingExamples query;
-  for (const char each : data.positive) query.relevance.push_back(each);
-  query.x = std::move(data.x);
-  query.query.push_back(query.relevance.size());
-  query.name.emplace_back("sample");
-  query.line.push_back(1);
-  return std::make_unique<SampleData>(
-      std::move(data), std::move(query),
-      loss == 4 ? RankingLoss::average_precision : RankingLoss::pairs);
+  return ordered_sample(std::move(data),
+                        loss == 4 ? RankingLoss::average_precision : RankingLoss::pairs);
 }
 
 constexpr std::array sample_options{
@@ -149,6 +183,7 @@ constexpr std::array sample_options{
                "area under the ROC curve"},
     TaskOption{"k", "K", "0",
                "with --loss precision or recall: rows labelled positive; 0: as many as are"},
+    TaskOption{"k-share", "S", "1", "with --k 0: this share of as many as are"},
     TaskOption{"bias", "B", "1", "value of a constant feature, unless rows are ordered; 0: none"}};
 
 }  // namespace

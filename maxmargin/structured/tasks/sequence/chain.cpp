@@ -6,8 +6,9 @@
 
 namespace maxmargin {
 
-ChainOracle::ChainOracle(const SequenceExamples& data, const ChainOptions& options)
-    : data_(data), options_(options) {
+ChainOracle::ChainOracle(const SequenceExamples& data, const ChainOptions& options,
+                         const Metric* metric)
+    : data_(data), options_(options), metric_(metric) {
   dimensions_ = first_end() + (options.ends ? 2 * data.labels : 0);
 }
 

@@ -36,8 +36,10 @@ struct ChainOptions {
 /// chain for each number of wrong labels.
 class ChainOracle : public Oracle {
  public:
-  /// `data` outlives it.
-  ChainOracle(const SequenceExamples& data, const ChainOptions& options);
+  /// `data` and `metric` outlive it. A metric has the tokens themselves as attributes:
+  /// token_kernel.hpp.
+  ChainOracle(const SequenceExamples& data, const ChainOptions& options,
+              const Metric* metric = nullptr);
 
   std::size_t examples() const override { return data_.size(); }
   std::size_t dimensions() const override { return dimensions_; }
@@ -52,6 +54,7 @@ class ChainOracle : public Oracle {
   Structure most_violated(std::size_t i, std::span<const double> w, Ask ask) const override;
   using Oracle::most_violated;
   bool answers(Ask ask) const override { return ask != Ask::slack || options_.order == 1; }
+  const Metric* metric() const override { return metric_; }
   bool is_structure(std::size_t i, StructureView y) const override;
   std::string example_name(std::size_t i) const override;
 
@@ -75,6 +78,7 @@ class ChainOracle : public Oracle {
 
   const SequenceExamples& data_;
   ChainOptions options_;
+  const Metric* metric_;
   std::size_t dimensions_;
 };
 
@@ -82,7 +86,9 @@ class ChainOracle : public Oracle {
 /// their beginning, sums over the features of a label at a time.
 class ChainWitness : public Oracle {
  public:
-  explicit ChainWitness(const ChainOracle& chain) : chain_(chain) {}
+  /// `metric`: the chain's inner product by other means.
+  explicit ChainWitness(const ChainOracle& chain, const Metric* metric = nullptr)
+      : chain_(chain), metric_(metric) {}
 
   std::size_t examples() const override { return chain_.examples(); }
   std::size_t dimensions() const override { return chain_.dimensions(); }
@@ -94,6 +100,7 @@ class ChainWitness : public Oracle {
   Structure most_violated(std::size_t i, std::span<const double> w, Ask ask) const override;
   using Oracle::most_violated;
   bool answers(Ask ask) const override { return chain_.answers(ask); }
+  const Metric* metric() const override { return metric_; }
   bool is_structure(std::size_t i, StructureView y) const override {
     return chain_.is_structure(i, y);
   }
@@ -101,6 +108,7 @@ class ChainWitness : public Oracle {
 
  private:
   const ChainOracle& chain_;
+  const Metric* metric_;
 };
 
 }  // namespace maxmargin

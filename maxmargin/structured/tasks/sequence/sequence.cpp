@@ -6,30 +6,61 @@
 #include "maxmargin/structured/tasks/sequence/chain.hpp"
 #include "maxmargin/structured/tasks/sequence/conlleval.hpp"
 #include "maxmargin/structured/tasks/sequence/read_sequences.hpp"
+#include "maxmargin/structured/tasks/sequence/token_kernel.hpp"
 #include "maxmargin/structured/tasks/text_lines.hpp"
 
 namespace maxmargin {
 namespace {
 
+/// Tokens and the kernel between them.
+struct KernelTokens {
+  KernelTokens(const Kernel& kernel, const SequenceExamples& examples, std::size_t room,
+               const Threads& threads)
+      : rows(token_rows(examples)),
+        metric(kernel, rows, examples.labels, TokenKernel::Values::engine, room, threads),
+        plain(kernel, rows, examples.labels, TokenKernel::Values::plain, room, threads) {}
+
+  Features rows;
+  TokenKernel metric, plain;
+  std::vector<std::string> known;  ///< those of the model
+};
+
 class SequenceData : public StructuredData {
  public:
-  SequenceData(ReadSequences read, const ChainOptions& options)
-      : read_(std::move(read)), oracle_(read_.examples, options), witness_(oracle_) {}
+  SequenceData(ReadSequences read, const ChainOptions& options,
+               std::unique_ptr<KernelTokens> kernel)
+      : read_(std::move(read)),
+        kernel_(std::move(kernel)),
+        oracle_(read_.examples, options, kernel_ ? &kernel_->metric : nullptr),
+        witness_(oracle_, kernel_ ? &kernel_->plain : nullptr) {}
 
   const Oracle& oracle() const override { return oracle_; }
   const Oracle& witness() const override { return witness_; }
   Vocabulary vocabulary() const override {
     static constexpr std::array formats{"automatic", "conll", "crfsuite", "svmhmm"};
-    return {{"labels", read_.labels},
-            {"attributes", read_.attributes},
-            {"template", read_.pattern},
-            {"format", {formats[static_cast<std::size_t>(read_.format)]}}};
+    Vocabulary words{{"labels", read_.labels},
+                     {"attributes", read_.attributes},
+                     {"template", read_.pattern},
+                     {"format", {formats[static_cast<std::size_t>(read_.format)]}}};
+    for (std::size_t t = 0; kernel_ && t < kernel_->rows.count(); ++t)
+      words["tokens"].push_back(token_text(kernel_->rows, t));
+    return words;
+  }
+  std::vector<double> scores(std::vector<double> w) const override {
+    if (!kernel_) return StructuredData::scores(std::move(w));
+    const std::size_t linear = oracle_.dimensions() - oracle_.first_pair();
+    if (w.size() != kernel_->known.size() * read_.labels.size() + linear)
+      throw Error(Fault::data, "the model's tokens are not those of its weights",
+                  "the model is damaged: train it again");
+    Features support = Features::sparse(kernel_->rows.columns());
+    for (const std::string& token : kernel_->known) append_token(token, support);
+    return kernel_->metric.scores(support, w);
   }
   std::string contents() const override {
     const SequenceExamples& data = read_.examples;
     return std::to_string(data.size()) + " sequences of " + std::to_string(data.label.size()) +
            " tokens, " + std::to_string(data.labels) + " labels, " +
-           std::to_string(data.attributes) + " attributes";
+           std::to_string(kernel_ ? kernel_->rows.columns() : data.attributes) + " attributes";
   }
   std::string unknown() const override { return read_.unknown; }
   void print(std::size_t example, StructureView y, std::span<const double>,
@@ -75,6 +106,7 @@ class SequenceData : public StructuredData {
   }
 
   ReadSequences read_;
+  std::unique_ptr<KernelTokens> kernel_;
   ChainOracle oracle_;
   ChainWitness witness_;
 };
@@ -85,9 +117,22 @@ SequenceFormat format_named(const std::string& name) {
   return name == "svmhmm" ? SequenceFormat::svmhmm : SequenceFormat::automatic;
 }
 
+std::optional<Kernel> kernel_in(const Settings& settings) {
+  const std::size_t which = settings.one_of("kernel", {"linear", "polynomial", "rbf"});
+  if (which == 0) return std::nullopt;
+  const double gamma = settings.number("gamma"), coef0 = settings.number("coef0");
+  const int degree = static_cast<int>(settings.count("degree", 1, 100));
+  if (!(gamma > 0) || coef0 < 0)
+    throw Error(Fault::usage, "gamma must be above 0 and coef0 not below it",
+                "choose other --gamma and --coef0");
+  if (which == 2) return Rbf{gamma};
+  return Polynomial{gamma, degree, coef0};
+}
+
 std::unique_ptr<StructuredData> read_sequence_data(const std::string& path,
                                                    const Settings& settings,
-                                                   const Vocabulary* known, const Threads&) {
+                                                   const Vocabulary* known,
+                                                   const Threads& threads) {
   SequenceReading reading;
   settings.one_of("format", {"auto", "conll", "crfsuite", "svmhmm"});
   reading.format = format_named(settings["format"]);
@@ -117,7 +162,14 @@ std::unique_ptr<StructuredData> read_sequence_data(const std::string& path,
   if (dimensions > 4e9)
     throw Error(Fault::data, Place{path}, "attributes times labels are more than 4e9 weights",
                 "leave out rare attributes with --min-count");
-  return std::make_unique<SequenceData>(std::move(read), options);
+  std::unique_ptr<KernelTokens> kernel;
+  if (const auto chosen = kernel_in(settings)) {
+    kernel = std::make_unique<KernelTokens>(*chosen, read.examples,
+                                            settings.count("cache", 0, 1 << 20) << 20, threads);
+    if (known != nullptr) kernel->known = words_of(*known, "tokens");
+    read.examples = numbered_tokens(std::move(read.examples));
+  }
+  return std::make_unique<SequenceData>(std::move(read), options, std::move(kernel));
 }
 
 constexpr std::array sequence_options{
@@ -129,7 +181,13 @@ constexpr std::array sequence_options{
     TaskOption{"order", "1|2", "1", "how many labels before it a label depends on"},
     TaskOption{"constraints", "none|bio", "none", "bio: I-X stands only after B-X or I-X"},
     TaskOption{"ends", "yes|no", "yes", "weights for the first and the last label"},
-    TaskOption{"loss", "count|share", "count", "wrong labels: their number, or their share"}};
+    TaskOption{"loss", "count|share", "count", "wrong labels: their number, or their share"},
+    TaskOption{"kernel", "linear|polynomial|rbf", "linear",
+               "of the attributes of two tokens; transitions stay linear"},
+    TaskOption{"gamma", "G", "1", "factor of the product, or inverse squared width"},
+    TaskOption{"degree", "D", "3", "of the polynomial kernel"},
+    TaskOption{"coef0", "R", "1", "added to the product by the polynomial kernel"},
+    TaskOption{"cache", "MB", "1024", "for rows of the kernel", Stored::no}};
 
 }  // namespace
 

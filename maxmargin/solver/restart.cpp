@@ -1,15 +1,19 @@
-#include "maxmargin/train/folds/near_part.hpp"
+#include "maxmargin/solver/restart.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "maxmargin/linalg/accumulate.hpp"
+#include "maxmargin/problem/feasible.hpp"
 #include "maxmargin/problem/sub_problem.hpp"
 #include "maxmargin/solver/smo/set/set_solver.hpp"
 
 namespace maxmargin {
 
+namespace {
+
+/// The derivative of the objective and the rows' prices by each variable, at a solution.
 std::vector<double> slopes_at(const DualQp& qp, const Certified& solved) {
   std::vector<double> slope(qp.size());
   for (std::size_t v = 0; v < qp.size(); ++v) {
@@ -22,8 +26,6 @@ std::vector<double> slopes_at(const DualQp& qp, const Certified& solved) {
   return slope;
 }
 
-namespace {
-
 // What is between its bounds, and for each such variable so many others. Measured on usps.
 constexpr double times_free = 2.5;
 constexpr std::size_t least_part = 64;
@@ -31,11 +33,13 @@ constexpr std::size_t least_part = 64;
 constexpr std::size_t largest_part = 1024;
 // Larger parts are the problem itself.
 constexpr double largest_share = 0.7;
+// A part is solved to this share of the tolerance, lest rounding alone leave work for the whole.
+constexpr double part_of_tolerance = 0.9;
 
 /// Kernel values over variables, of which some may share a point.
 SetKernel kernel_over(const DualQp& qp, std::span<const Index> variables, const Threads& threads) {
   const std::vector<Index> points = points_of(qp.row, variables);
-  const std::vector<Index> place = positions_of(qp.row, variables, points);
+  const std::vector<Index> position = positions_of(qp.row, variables, points);
   SetKernel over_points;
   over_points.resize(points.size());
   std::vector<Index> all(points.size());
@@ -43,19 +47,19 @@ SetKernel kernel_over(const DualQp& qp, std::span<const Index> variables, const 
   std::vector<float*> out;
   for (std::size_t p = 0; p < points.size(); ++p) out.push_back(over_points.row(p));
   qp.K->among(points, all, out, threads);
-  if (std::ranges::is_sorted(place) && points.size() == place.size()) return over_points;
+  if (std::ranges::is_sorted(position) && points.size() == position.size()) return over_points;
   SetKernel over_variables;
   over_variables.resize(variables.size());
-  for (std::size_t v = 0; v < place.size(); ++v)
-    for (std::size_t w = 0; w < place.size(); ++w)
-      over_variables.row(v)[w] = over_points.row(place[v])[place[w]];
+  for (std::size_t v = 0; v < position.size(); ++v)
+    for (std::size_t w = 0; w < position.size(); ++w)
+      over_variables.row(v)[w] = over_points.row(position[v])[position[w]];
   return over_variables;
 }
 
 }  // namespace
 
-NearPart::NearPart(const DualQp& whole, const Certified& solved, std::size_t bytes,
-                   const Threads& threads) {
+Restart::Restart(const DualQp& whole, const Certified& solved, std::size_t bytes,
+                 const Threads& threads) {
   const RowKinds kinds = sort_rows(whole);
   if (!covers_all(kinds) || !kinds.coupled.empty() || kinds.refusal) return;
   const std::vector<double> slope = slopes_at(whole, solved);
@@ -81,24 +85,25 @@ NearPart::NearPart(const DualQp& whole, const Certified& solved, std::size_t byt
   std::ranges::sort(variables_, [&](Index x, Index y) {
     return whole.row[x] != whole.row[y] ? whole.row[x] < whole.row[y] : x < y;
   });
-  place_.assign(whole.size(), none);
-  for (std::size_t k = 0; k < variables_.size(); ++k) place_[variables_[k]] = static_cast<Index>(k);
+  position_.assign(whole.size(), none);
+  for (std::size_t k = 0; k < variables_.size(); ++k)
+    position_[variables_[k]] = static_cast<Index>(k);
   K_ = kernel_over(whole, variables_, threads);
 }
 
-NearPart::Solved NearPart::solve(const DualQp& qp, std::vector<double> start, const Known& known,
-                                 double kkt, const Threads& threads) const {
+Restart::Improved Restart::improve(const DualQp& qp, std::vector<double> start, const Known& known,
+                                   double kkt, const Threads& threads) const {
   // What has changed so far, where kernel values of it are at hand.
   std::vector<const float*> rows;
   std::vector<double> change;
   for (std::size_t v = 0; v < qp.size(); ++v) {
     if (start[v] == known.a[v]) continue;
-    if (place_[v] == none) {
+    if (position_[v] == none) {
       const Known there = known_at(qp, start, known, threads);
-      return solve(qp, std::move(start), {there.a, there.f, there.error, known.lambda}, kkt,
-                   threads);
+      return improve(qp, std::move(start), {there.a, there.f, there.error, known.lambda}, kkt,
+                     threads);
     }
-    rows.push_back(K_.row(place_[v]));
+    rows.push_back(K_.row(position_[v]));
     change.push_back(qp.block[v].sign * (start[v] - known.a[v]));
   }
   Active whole(qp, sort_rows(qp), start);
@@ -108,8 +113,44 @@ NearPart::Solved NearPart::solve(const DualQp& qp, std::vector<double> start, co
   const std::size_t steps = SetSolver().solve(part, K_, kkt, threads);
   for (std::size_t k = 0; k < variables_.size(); ++k)
     start[variables_[k]] = qp.block[variables_[k]].sign * part.beta[k];
-  Solved solved{known_at(qp, std::move(start), known, threads), steps};
-  solved.at.lambda = known.lambda;
+  Improved improved{known_at(qp, std::move(start), known, threads), steps};
+  improved.at.lambda = known.lambda;
+  return improved;
+}
+
+std::optional<std::vector<double>> start_near(const DualQp& qp, const Certified& with) {
+  std::vector<double> a = with.solution.a;
+  if (a.size() != qp.size() || with.f.size() != qp.K->size()) return std::nullopt;
+  for (std::size_t v = 0; v < a.size(); ++v)
+    a[v] = std::clamp(a[v], qp.block[v].lower, qp.block[v].upper);
+  std::optional<std::vector<double>> feasible;
+  if (with.solution.lambda.size() == qp.A.size()) {
+    const std::vector<double> slope = slopes_at(qp, with);
+    double steepest = 0;
+    for (const double each : slope) steepest = std::max(steepest, std::abs(each));
+    feasible = gently_feasible(qp, a, slope, 1e-4 * steepest, steepest);
+  }
+  return feasible ? feasible : nearest_feasible(qp, a);
+}
+
+Certified Restart::solve(const DualQp& qp, const Certified& from, const Solver& solver,
+                         const Threads& threads, const Observer& observer, Judged judged) const {
+  std::optional<Known> start;
+  std::size_t steps = 0;
+  if (auto feasible = start_near(qp, from)) {
+    const Known known{from.solution.a, from.f, from.error, from.solution.lambda};
+    if (pays()) {
+      const double kkt = std::visit([](const auto& chosen) { return chosen.stop.kkt; }, solver);
+      Improved improved =
+          improve(qp, *std::move(feasible), known, part_of_tolerance * kkt, threads);
+      start = std::move(improved.at);
+      steps = improved.steps;
+    } else {
+      start = known_at(qp, *std::move(feasible), known, threads);
+    }
+  }
+  Certified solved = solve_from(start ? &*start : nullptr, qp, solver, threads, observer, judged);
+  solved.solution.iterations += steps;
   return solved;
 }
 

@@ -1,4 +1,4 @@
-#include "maxmargin/train/folds/near_part.hpp"
+#include "maxmargin/solver/restart.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,11 +6,10 @@
 
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/problem/feasible.hpp"
-#include "maxmargin/solver/solve_from.hpp"
 #include "maxmargin/train/machines.hpp"
 #include "tests/made_data.hpp"
 
-namespace maxmargin::near_part_test {
+namespace maxmargin::restart_test {
 namespace {
 
 using made::Storage;
@@ -58,16 +57,16 @@ std::vector<std::pair<Dataset, TrainOptions>> cases() {
   return list;
 }
 
-TEST(NearPart, ComesCloserToTheSolutionOfTheChangedProblem) {
+TEST(Restart, ComesCloserToTheSolutionOfTheChangedProblem) {
   for (auto& [data, options] : cases()) {
     SCOPED_TRACE(std::string(name_of(options.task)));
     const Whole whole(std::move(data), options);
-    const NearPart part(whole.formulated.qp, whole.solved, bytes, Threads(1));
+    const Restart part(whole.formulated.qp, whole.solved, bytes, Threads(1));
     ASSERT_TRUE(part.pays());
     const auto [qp, a] = whole.without_some();
     const Known start = known_at(qp, a, whole.known(), Threads(1));
-    const NearPart::Solved solved = part.solve(qp, a, whole.known(), 1e-5, Threads(1));
-    const NearPart::Solved same = part.solve(qp, a, start, 1e-5, Threads(1));
+    const Restart::Improved solved = part.improve(qp, a, whole.known(), 1e-5, Threads(1));
+    const Restart::Improved same = part.improve(qp, a, start, 1e-5, Threads(1));
     for (std::size_t v = 0; v < qp.size(); ++v)
       EXPECT_NEAR(same.at.a[v], solved.at.a[v], 1e-2) << v;
     EXPECT_GT(solved.steps, 0u);
@@ -87,25 +86,25 @@ TEST(NearPart, ComesCloserToTheSolutionOfTheChangedProblem) {
   }
 }
 
-TEST(NearPart, IsNoneWhereMostVariablesStandAtABound) {
+TEST(Restart, IsNoneWhereMostVariablesStandAtABound) {
   const TrainOptions options{.task = Svc{.cost = 0.01}, .kernel = Rbf{0.3}};
   const Whole whole(made::classification(400, 6, Storage::dense_doubles, 1), options);
-  EXPECT_FALSE(NearPart(whole.formulated.qp, whole.solved, bytes, Threads(1)).pays());
-  EXPECT_FALSE(NearPart().pays());
+  EXPECT_FALSE(Restart(whole.formulated.qp, whole.solved, bytes, Threads(1)).pays());
+  EXPECT_FALSE(Restart().pays());
 }
 
-TEST(NearPart, IsNoneWhereItsKernelValuesHaveNoRoom) {
+TEST(Restart, IsNoneWhereItsKernelValuesHaveNoRoom) {
   const TrainOptions options{.task = Svc{.cost = 300}, .kernel = Rbf{0.3}};
   const Whole whole(made::classification(400, 6, Storage::dense_doubles, 1), options);
-  EXPECT_TRUE(NearPart(whole.formulated.qp, whole.solved, bytes, Threads(1)).pays());
-  EXPECT_FALSE(NearPart(whole.formulated.qp, whole.solved, 1000, Threads(1)).pays());
+  EXPECT_TRUE(Restart(whole.formulated.qp, whole.solved, bytes, Threads(1)).pays());
+  EXPECT_FALSE(Restart(whole.formulated.qp, whole.solved, 1000, Threads(1)).pays());
 }
 
-TEST(NearPart, IsNoneWhereItWouldBeAlmostTheWhole) {
+TEST(Restart, IsNoneWhereItWouldBeAlmostTheWhole) {
   const TrainOptions options{.task = Svc{.cost = 100}, .kernel = Rbf{0.3}};
   const Whole whole(made::classification(60, 6, Storage::dense_doubles, 1), options);
-  EXPECT_FALSE(NearPart(whole.formulated.qp, whole.solved, bytes, Threads(1)).pays());
+  EXPECT_FALSE(Restart(whole.formulated.qp, whole.solved, bytes, Threads(1)).pays());
 }
 
 }  // namespace
-}  // namespace maxmargin::near_part_test
+}  // namespace maxmargin::restart_test

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <type_traits>
+#include <variant>
+
+#include "maxmargin/kernel/kernels.hpp"
+
+namespace maxmargin {
+
+/// Whether the values of a kernel come with the data, feature j of row i being K(x_i, x_j): it can
+/// be computed from no features, neither by a form nor by a function. Rows are then known by their
+/// numbers alone, and cannot be scaled, compared or renumbered.
+inline bool is_given(const Kernel& kernel) {
+  return std::visit(
+      [](const auto& each) {
+        using Each = std::remove_cvref_t<decltype(each)>;
+        return !requires(const Each& k) { k.form(); } && !requires(const Each& k) { k.function; };
+      },
+      kernel);
+}
+
+}  // namespace maxmargin

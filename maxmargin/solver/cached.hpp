@@ -1,0 +1,15 @@
+#pragma once
+
+#include <functional>
+
+#include "maxmargin/problem/matrix/value_cache.hpp"
+#include "maxmargin/solver/run.hpp"
+
+namespace maxmargin {
+
+/// Runs a solver on the problem with a matrix that keeps its values (cached_values.hpp), and tells
+/// in its solution how many were found.
+Solution run_cached(const DualQp& qp, CachePolicy policy, std::size_t bytes, const Threads& threads,
+                    const std::function<Solution(const DualQp&)>& body);
+
+}  // namespace maxmargin

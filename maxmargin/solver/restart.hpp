@@ -1,0 +1,56 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "maxmargin/solver/smo/set/set_kernel.hpp"
+#include "maxmargin/solver/solve_from.hpp"
+
+namespace maxmargin {
+
+/// A solved problem that is solved again with other bounds and sums, as without some of its rows.
+/// Knows the part of it that such a change is likely to move: the variables between their bounds,
+/// and those that stand at one for the least reason. Where it is small, it is solved first, as one
+/// working set of SMO, with the others standing still; then little is left to do in the whole.
+/// Where most of what is not zero stands at a bound, other variables leave theirs than could be
+/// told, and there is no such part.
+class Restart {
+ public:
+  Restart() = default;
+  /// Of a problem and its solution; no part where its kernel values take more than `bytes`.
+  Restart(const DualQp& whole, const Certified& solved, std::size_t bytes, const Threads& threads);
+
+  /// solve_from() the solution `from` of the whole problem, or of one that has changed less: made
+  /// feasible, then better where the part pays. The steps of the part count as iterations.
+  Certified solve(const DualQp& qp, const Certified& from, const Solver& solver,
+                  const Threads& threads, const Observer& observer = {},
+                  Judged judged = Judged::apart) const;
+
+  /// Whether the part is small enough to be of use.
+  bool pays() const { return !variables_.empty(); }
+
+  struct Improved {
+    Known at;
+    std::size_t steps = 0;
+  };
+  /// `qp` is the problem with other bounds and sums, `start` a feasible point of it: a better one,
+  /// where the violation among the variables of the part is at most `kkt`. `known`: another point,
+  /// such as the solution that the part was made of.
+  Improved improve(const DualQp& qp, std::vector<double> start, const Known& known, double kkt,
+                   const Threads& threads) const;
+
+ private:
+  static constexpr Index none = 0xffffffffu;
+
+  std::vector<Index> variables_;
+  std::vector<Index> position_;  ///< of each variable of the whole among these, or none
+  SetKernel K_;                  ///< over these
+};
+
+/// Where the solution of a changed problem starts: the variables of one before as far as the bounds
+/// let them, made feasible with the least change. Those leave their bounds that stood there for the
+/// least reason: a little of each of all would take a solver a visit to every one of them. Nothing
+/// where there is no such point.
+std::optional<std::vector<double>> start_near(const DualQp& qp, const Certified& with);
+
+}  // namespace maxmargin

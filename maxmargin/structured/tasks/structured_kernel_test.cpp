@@ -1,0 +1,198 @@
+// Kernels of chains against explicit features, slack rescaling by hulls and split graphs against
+// enumeration.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "maxmargin/structured/slack_hull.hpp"
+#include "maxmargin/structured/tasks/collective/split_graph.hpp"
+#include "maxmargin/structured/tasks/multiclass/multiclass.hpp"
+#include "maxmargin/structured/tasks/sequence/token_kernel.hpp"
+#include "maxmargin/structured/train.hpp"
+#include "tests/enumerated_structures.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace maxmargin::structured_kernel_test {
+namespace {
+
+/// Words of four tokens with two numbers each; squared: their explicit features of degree 2.
+std::string words_text(int words, bool squared, std::uint64_t seed = 3) {
+  Rng rng(seed);
+  std::ostringstream text;
+  text.precision(17);
+  for (int i = 0; i < words; ++i)
+    for (int t = 0; t < 4; ++t) {
+      const int tag = (i * (t + 1)) % 3;
+      const float a = static_cast<float>(rng.normal() + tag), b = static_cast<float>(rng.normal());
+      text << tag << " qid:" << i + 1;
+      if (squared)
+        text << " 1:1 2:" << std::sqrt(2.0) * a << " 3:" << std::sqrt(2.0) * b << " 4:" << a * a
+             << " 5:" << b * b << " 6:" << std::sqrt(2.0) * a * b << "\n";
+      else
+        text << " 1:" << a << " 2:" << b << "\n";
+    }
+  return text.str();
+}
+
+struct Trained {
+  StructuredModel model;
+  std::vector<Structure> found;  ///< in other words
+};
+
+Trained train_words(bool squared, const std::map<std::string, std::string>& given) {
+  const TemporaryFolder folder;
+  const std::string train = folder / "train", test = folder / "test";
+  std::ofstream(train) << words_text(12, squared);
+  std::ofstream(test) << words_text(9, squared, 4);
+  const StructuredTask& task = *structured_task_named("sequence");
+  const Settings settings = task.settings(given);
+  const Threads threads(2);
+  const auto data = task.read(train, settings, nullptr, threads);
+  StructuredTraining training;
+  training.C = 20;
+  training.stop.relative_gap = 1e-8;
+  Trained trained{train_structured(task, settings, *data, training, threads).model, {}};
+  const StructuredModel again = structured_from_bytes(structured_bytes(trained.model), "model");
+  const auto others = task.read(test, settings, &again.vocabulary, threads);
+  trained.found = predict_structures(others->oracle(), scores_of(again, *others), threads);
+  return trained;
+}
+
+TEST(StructuredKernel, OfDegreeOneIsTheLinearMachine) {
+  const Trained linear = train_words(false, {});
+  const Trained kernel = train_words(
+      false, {{"kernel", "polynomial"}, {"degree", "1"}, {"coef0", "0"}, {"cache", "0"}});
+  EXPECT_NEAR(kernel.model.certificate.primal, linear.model.certificate.primal,
+              2e-8 * linear.model.certificate.primal);
+  EXPECT_EQ(kernel.found, linear.found);
+}
+
+TEST(StructuredKernel, OfDegreeTwoIsTheMachineOfSquares) {
+  const Trained squares = train_words(true, {});
+  const Trained kernel = train_words(false, {{"kernel", "polynomial"}, {"degree", "2"}});
+  // The squares in the file are rounded to float.
+  EXPECT_NEAR(kernel.model.certificate.primal, squares.model.certificate.primal,
+              1e-5 * squares.model.certificate.primal);
+  EXPECT_EQ(kernel.found, squares.found);
+}
+
+TEST(StructuredKernel, InnerProductsAreThoseOfTheMatrix) {
+  const std::size_t labels = 3;
+  Features tokens = Features::sparse(4);
+  Rng rng(6);
+  for (int t = 0; t < 7; ++t) {
+    const std::vector<Index> index{0, 2, 3};
+    tokens.append(index, std::vector<double>{rng.normal(), rng.normal(), rng.normal()});
+  }
+  const Threads threads(1);
+  const Kernel kernel = Rbf{0.3};
+  const TokenKernel fast(kernel, tokens, labels, TokenKernel::Values::engine, 0, threads);
+  const TokenKernel plain(kernel, tokens, labels, TokenKernel::Values::plain, 1 << 20, threads);
+  const auto made = [&] {
+    JointFeatures features;
+    for (int k = 0; k < 9; ++k) features.add(rng.below(7 * labels + 4), rng.normal());
+    return features;
+  };
+  for (int round = 0; round < 10; ++round) {
+    const JointFeatures a = made(), b = made();
+    std::vector<double> scores(7 * labels + 4, 0.0);
+    plain.add_product(a, 1, scores);
+    EXPECT_NEAR(b.dot(scores), fast.inner(a, b), 1e-12);
+    std::vector<double> others(scores.size(), 0.0);
+    fast.add_product(a, 1, others);
+    for (std::size_t j = 0; j < scores.size(); ++j) EXPECT_NEAR(scores[j], others[j], 1e-13);
+    // As coefficients of a model: the same scores for the same tokens.
+    std::vector<double> coefficients(scores.size(), 0.0);
+    for (std::size_t k = 0; k < a.size(); ++k) coefficients[a.index[k]] += a.value[k];
+    const std::vector<double> predicted = fast.scores(tokens, coefficients);
+    for (std::size_t j = 0; j < scores.size(); ++j) EXPECT_NEAR(scores[j], predicted[j], 1e-13);
+  }
+  Features copy = Features::sparse(4);
+  append_token(token_text(tokens, 3), copy);
+  EXPECT_NEAR(naive_value(kernel, copy, 0, tokens, 3), 1, 1e-15);
+  EXPECT_THROW(append_token("x 9:1", copy), Error);
+  EXPECT_THROW(append_token("x 1", copy), Error);
+  EXPECT_THROW(append_token("x 1:nan", copy), Error);
+}
+
+TEST(StructuredHull, IsTheBestOfItsCornersAndExactForOneLoss) {
+  Rng rng(12);
+  for (const bool costs : {false, true}) {
+    std::vector<double> x, cost;
+    std::vector<Index> y;
+    for (int i = 0; i < 12; ++i) {
+      y.push_back(static_cast<Index>(i % 5));
+      for (int j = 0; j < 3; ++j) x.push_back(rng.normal());
+    }
+    for (int a = 0; a < 5; ++a)
+      for (int b = 0; b < 5; ++b) cost.push_back(a == b ? 0 : 1 + rng.uniform());
+    const MulticlassOracle exact(Features::dense(3, x), y, 5, costs ? cost : std::vector<double>{},
+                                 1);
+    const SlackHull hull(exact);
+    EXPECT_EQ(hull.exactness(), Exactness::heuristic);
+    for (int round = 0; round < 10; ++round) {
+      std::vector<double> w(exact.dimensions());
+      for (double& each : w) each = rng.normal();
+      for (std::size_t i = 0; i < exact.examples(); ++i) {
+        const auto value = [&](const Structure& found) {
+          return enumerated::asked(exact, i, found, w, Ask::slack);
+        };
+        const double best = value(exact.most_violated(i, w, Ask::slack));
+        const double found = value(hull.most_violated(i, w, Ask::slack));
+        EXPECT_LE(found, best + 1e-12);
+        EXPECT_GE(found, value(exact.most_violated(i, w, Ask::margin)) - 1e-12);
+        if (!costs) {
+          EXPECT_NEAR(found, best, 1e-12);
+        }
+      }
+    }
+  }
+}
+
+TEST(StructuredSplitGraph, BothWaysFindTheBestOfAllLabelsOfDocumentsAndCopies) {
+  Rng rng(21);
+  for (int round = 0; round < 20; ++round) {
+    const std::size_t n = 4, L = 3;
+    std::vector<FieldLink> links;
+    for (std::uint32_t a = 0; a < n; ++a)
+      for (std::uint32_t b = a + 1; b < n; ++b)
+        if (rng.uniform() < 0.7) links.push_back({a, b});
+    const SplitGraph split(n, links);
+    std::vector<double> gain(n * L), attraction(L);
+    for (double& each : gain) each = rng.normal();
+    for (double& each : attraction) each = rng.normal() * 0.5;
+    const auto value = [&](StructureView y) {
+      double sum = 0;
+      for (std::size_t d = 0; d < n; ++d)
+        sum += split.weight(d) * gain[d * L + static_cast<std::size_t>(y[d])];
+      for (std::size_t c = 0; c < split.copies(); ++c) {
+        const std::size_t d = split.original(c);
+        const std::int32_t label = y.size() == n ? y[d] : y[n + c];
+        sum += split.weight(d) * gain[d * L + static_cast<std::size_t>(label)];
+      }
+      for (std::size_t k = 0; k < links.size(); ++k)
+        if (y[links[k].a] == split.second_label(y, k))
+          sum += attraction[static_cast<std::size_t>(y[links[k].a])];
+      return sum;
+    };
+    double best = -infinity;
+    Structure y(n + split.copies(), 0);
+    for (bool more = true; more;) {
+      best = std::max(best, value(y));
+      more = false;
+      for (std::int32_t& each : y) {
+        each = (each + 1) % static_cast<std::int32_t>(L);
+        if (each != 0) {
+          more = true;
+          break;
+        }
+      }
+    }
+    EXPECT_NEAR(value(split.best(gain, attraction)), best, 1e-12);
+    EXPECT_NEAR(value(split.best_plainly(gain, attraction)), best, 1e-12);
+  }
+}
+
+}  // namespace
+}  // namespace maxmargin::structured_kernel_test
