@@ -151,7 +151,8 @@ Verb add_estimate(CLI::App& program) {
       [arguments](const std::string& text) {
         arguments->options.stop.relative_gap = parse_number("--gap", text, positive);
       });
-  add("--memory", "SIZE", "for kernel values, e.g. 8G or 500M [half of what is free]",
+  add("--memory", "SIZE",
+      "for the whole program, e.g. 8G or 500M [half of the machine's, for kernel values]",
       [arguments](const std::string& text) {
         arguments->options.memory_bytes = parse_bytes("--memory", text);
       });

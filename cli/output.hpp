@@ -1,10 +1,10 @@
 #pragma once
 
 #include <initializer_list>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
+#include "maxmargin/base/json.hpp"
 #include "maxmargin/base/threads.hpp"
 
 namespace maxmargin::cli {

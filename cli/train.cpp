@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <memory>
-#include <mutex>
 
 #include "cli/exit_codes.hpp"
 #include "cli/help.hpp"
@@ -367,11 +367,11 @@ int run_train(TrainArguments& arguments) {
               [&](const Observer& observer, ProgressLine& line) {
                 TrainOptions options = read.options;
                 // Machines of one task have the same shape: the first tells enough.
-                std::once_flag told;
+                // Not std::call_once: no exception comes through pthread_once.
+                std::atomic<bool> told = false;
                 options.chosen = [&](const Choice& choice) {
-                  std::call_once(told, [&] {
+                  if (!told.exchange(true))
                     line.note(fmt::format("solver {}: {}", name_of(choice.solver), choice.reason));
-                  });
                 };
                 return train(std::move(read.data), options, threads, observer);
               });

@@ -192,7 +192,8 @@ void TrainArguments::add_machine(CLI::App& app) {
   add("--solver", "NAME", help + "\n[auto]", [this](const std::string& text) { solver_ = text; });
   solver_fields_.add_to(app, "Solver (with --solver NAME)");
   add_threads(app, threads)->group("Running");
-  add("--memory", "SIZE", "for kernel values, e.g. 8G or 500M [half of what is free]",
+  add("--memory", "SIZE",
+      "for the whole program, e.g. 8G or 500M [half of the machine's, for kernel values]",
       [this](const std::string& text) { memory_ = parse_bytes("--memory", text); });
   app.add_flag("--out-of-core", out_of_core_,
                "keep the rows on disk, for the linear kernel or with --approximate: one pass an "

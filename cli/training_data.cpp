@@ -12,6 +12,7 @@
 #include "cli/units.hpp"
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/kernel/given.hpp"
+#include "maxmargin/train/memory_plan.hpp"
 
 namespace maxmargin::cli {
 
@@ -52,6 +53,8 @@ TrainingData read_training_data(const TrainArguments& arguments, const Threads& 
   read.seconds = watch.seconds();
   ask_about_numbers(arguments, read.data);
   read.options = naming(arguments.data, [&] { return arguments.options(read.data); });
+  if (read.options.memory_bytes > 0)
+    read.options.memory_bytes = room_for_kernel(read.data, read.options, read.options.memory_bytes);
   if (!read.options.scaling && !arguments.quiet && !is_given(read.options.kernel))
     if (const std::string advice = scale_warning(read.data); !advice.empty()) warn(advice);
   return read;

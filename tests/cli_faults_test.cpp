@@ -258,6 +258,50 @@ TEST_F(CliFaults, ManyNumbersAreAskedAboutBeforeTheyBecomeClasses) {
   EXPECT_EQ(run({"train", "d", "-o", "m", "--task", "svr", "--quiet"}).code, 0);
 }
 
+TEST_F(CliFaults, ManyMachinesThatHaveNoTimeAreNotBegun) {
+  std::string rows;
+  for (int k = 0; k < 200; ++k) rows += std::to_string(k) + " 1:" + std::to_string(k % 13) + "\n";
+  write("d", rows);
+  const Finished finished =
+      run({"train", "d", "-o", "m", "--task", "svc", "--time-limit", "1ms", "--json"});
+  EXPECT_EQ(finished.code, 5) << finished.err;
+  const nlohmann::json told = finished.json();
+  EXPECT_EQ(told["ended"], "time limit");
+  EXPECT_EQ(told["machines"].size(), 19900u);
+  EXPECT_LE(told["dual"].get<double>(), told["primal"].get<double>());
+  EXPECT_EQ(run({"predict", "d", "m", "-o", "p", "--quiet"}).code, 0);
+  EXPECT_EQ(count_lines(text_of("p")), 200u);
+}
+
+TEST_F(CliFaults, WhatCanBeReadOnceIsReadOnce) {
+  small_model();
+  const Finished whole = run({"predict", "d", "m", "--quiet"});
+  EXPECT_EQ(shell("$M predict <(cat d) m --quiet").out, whole.out);
+  EXPECT_EQ(shell("$M verify m <(cat d)").code, 0);
+}
+
+TEST_F(CliFaults, TooLittleMemoryIsToldBeforeWork) {
+  write("d", two_classes(3000, 0.3));
+  const Finished refused = run({"train", "d", "-o", "m", "--memory", "2M", "--quiet"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_FALSE(exists("m"));
+  const std::string words = "give --memory ";
+  const auto at = refused.err.find(words);
+  ASSERT_NE(at, std::string::npos) << refused.err;
+  const int needed = std::stoi(refused.err.substr(at + words.size()));
+  // As much is enough, and is not exceeded.
+  const Finished done = run({"train", "d", "-o", "m", "--memory", std::to_string(needed + 1) + "M",
+                             "--json", "--gap", "1e-2"});
+  ASSERT_EQ(done.code, 0) << done.err;
+#ifndef MAXMARGIN_SANITIZED
+  EXPECT_LE(done.json()["peak_memory_bytes"].get<double>(), (needed + 1.0) * (1 << 20));
+  const Finished low = run({"train", "d", "-o", "m", "--memory", std::to_string(needed + 1) + "M",
+                            "--approximate", "sgma", "--rank", "2000"});
+  EXPECT_EQ(low.code, 2);
+  EXPECT_NE(low.err.find("--rank"), std::string::npos) << low.err;
+#endif
+}
+
 TEST_F(CliFaults, OtherSeparatorsAndEncodingsAreCalledByTheirNames) {
   const auto expect_refused = [&](const std::string& name, const std::string& text,
                                   const char* words) {

@@ -99,13 +99,13 @@ TEST_F(CliOutOfCore, WhatDoesNotFitGoesToDisk) {
   EXPECT_EQ(other.count("disk"), 0u);
 }
 
-// What does not fit goes to disk unless that would not fit either: then memory is tried.
-TEST_F(CliOutOfCore, WithTooLittleForTheDiskItStaysInMemory) {
+// What does not fit goes to disk unless that would not fit either: then it says what would.
+TEST_F(CliOutOfCore, TooLittleForTheDiskIsTooLittle) {
   // The file is larger than what may be taken, and that is less than passes over the disk need.
   write("d", two_classes(200, 0.4) + "# " + std::string(2'000'000, '-') + "\n");
-  const json object = train({"-o", "m", "--memory", "1M"});
-  EXPECT_EQ(object["ended"], "converged");
-  EXPECT_EQ(object.count("disk"), 0u);
+  const Finished finished = run({"train", "d", "-o", "m", "--kernel", "linear", "--memory", "1M"});
+  EXPECT_EQ(finished.code, 2);
+  EXPECT_NE(finished.err.find("give --memory"), std::string::npos) << finished.err;
 }
 
 // However it ends: nothing is left of the scratch file, and a model that was written is honest.

@@ -264,6 +264,39 @@ TEST(Tamper, MachinesMayNotBeDropped) {
   }
 }
 
+// Where all numbers are tiny, ten times as much is still false.
+TEST(Tamper, TinyCostsExcuseNothing) {
+  Case each{"",
+            {.task = Svc{.cost = 1e-10}, .kernel = Rbf{1}},
+            made::classification(40, 2, made::Storage::dense_doubles, 9)};
+  const Model honest = trained(each).model;
+  EXPECT_EQ(judge(honest, each.data, Threads(1)).verdict, Verdict::is_true);
+  for (const double factor : {0.1, 10.0}) {
+    Model model = trained(each).model;
+    Certificate& c = model.machines[0].certificate;
+    for (double* field : {&c.primal, &c.dual, &c.gap, &c.best_primal, &c.best_dual})
+      *field *= factor;
+    EXPECT_EQ(judge(model, each.data, Threads(1)).verdict, Verdict::is_false) << factor;
+  }
+}
+
+TEST(Tamper, ScalingOfConstantFeaturesIsLookedAt) {
+  Dataset data;
+  data.x = Features::dense(2);
+  for (int i = 0; i < 12; ++i) {
+    data.x.append(std::vector<double>{i * 0.3 + (i % 2), 7});
+    data.y.push_back(i % 2);
+  }
+  Case each{"", {.task = Svc{}, .kernel = Rbf{1}, .scaling = ScalingKind::range}, std::move(data)};
+  EXPECT_EQ(judge(trained(each).model, each.data, Threads(1)).verdict, Verdict::is_true);
+  for (std::vector<double> Scaling::*part : {&Scaling::offset, &Scaling::factor}) {
+    Model model = trained(each).model;
+    (model.scaling.*part)[1] += 0.5;
+    const Judgement found = judge(model, each.data, Threads(1));
+    EXPECT_EQ(found.verdict, Verdict::is_false);
+  }
+}
+
 TEST(Tamper, ClassesAreThoseOfTheData) {
   const std::vector<Case> all = cases();
   Model model = trained(all[0]).model;

@@ -154,12 +154,33 @@ void Factor::solve(double* b, std::size_t count, const Threads& threads) const {
   sytrs('U', n, as_int(count), matrix_.row(0), as_int(matrix_.stride()), pivots_.data(), b, n);
 }
 
+namespace {
+
+/// Eigenvalues, increasing, and the eigenvectors in place of M, one a row; false if there are none.
+/// Those of up to two rows by hand: it is not worth loading OpenBLAS for them.
+bool eigenvectors(std::vector<double>& M, std::vector<double>& values) {
+  const std::size_t n = values.size();
+  if (n == 1) {
+    values[0] = std::exchange(M[0], 1.0);
+  } else if (n == 2) {
+    const double angle = std::atan2(2 * M[1], M[0] - M[3]) / 2;
+    const double c = std::cos(angle), s = std::sin(angle), cross = 2 * M[1] * c * s;
+    values = {M[0] * s * s - cross + M[3] * c * c, M[0] * c * c + cross + M[3] * s * s};
+    M = {-s, c, c, s};
+  } else {
+    const SerialBlas serial;
+    return syev('U', as_int(n), M.data(), as_int(n), values.data()) == 0;
+  }
+  return std::isfinite(values.front()) && std::isfinite(values.back());
+}
+
+}  // namespace
+
 void solve_small(std::vector<double> M, std::span<double> b, double cutoff) {
   const std::size_t n = b.size();
   if (n == 0) return;
-  const SerialBlas serial;
   std::vector<double> values(n), turned(n, 0.0);
-  if (syev('U', as_int(n), M.data(), as_int(n), values.data()) != 0) {
+  if (!eigenvectors(M, values)) {
     std::fill(b.begin(), b.end(), 0.0);
     return;
   }

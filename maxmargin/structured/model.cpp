@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "maxmargin/model/file/file.hpp"
@@ -258,10 +259,15 @@ void save(const StructuredModel& model, const std::string& path) {
 bool begins_structured_model(std::string_view start) { return start.starts_with(magic); }
 
 bool is_structured_model(const std::string& path) {
+  // What can be read once is not for looking.
+  std::error_code code;
+  if (!std::filesystem::is_regular_file(path, code)) return false;
   std::ifstream file(path, std::ios::binary);
   char start[magic.size()];
-  return file.read(start, sizeof start) &&
-         begins_structured_model(std::string_view(start, sizeof start));
+  file.read(start, sizeof start);
+  if (file.bad())
+    throw Error(Fault::io, Place{path}, "cannot read", "check the path and its permissions");
+  return file && begins_structured_model(std::string_view(start, sizeof start));
 }
 
 StructuredModel structured_from_bytes(std::string_view bytes, const std::string& name) {

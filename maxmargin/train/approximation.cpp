@@ -8,6 +8,7 @@
 #include "maxmargin/kernel/given.hpp"
 #include "maxmargin/problem/matrix/biased.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
+#include "maxmargin/train/machines.hpp"
 
 namespace maxmargin {
 namespace {
@@ -21,6 +22,25 @@ std::shared_ptr<const Quadratic> kernel_over(const Examples& data, const Kernel&
   Features some = none_like(*data.x);
   some.append(data.x->view(), rows);
   return make_kernel_quadratic(kernel, std::make_shared<const Features>(std::move(some)));
+}
+
+}  // namespace
+
+namespace {
+
+/// The basis functions that Z may have within its part of the memory; the rest is the solver's.
+std::size_t most_basis_functions(std::size_t points, std::size_t asked, std::size_t memory) {
+  constexpr std::size_t megabyte = std::size_t{1} << 20;
+  const std::size_t column = sizeof(double) * std::max<std::size_t>(1, points);
+  const std::size_t most = std::min(points, memory / 2 / column);
+  const std::size_t least = std::max<std::size_t>(1, std::min(asked, points));
+  if (least <= most) return most;
+  throw Error(
+      Fault::usage,
+      std::to_string(least) + " basis functions of " + std::to_string(points) + " rows need " +
+          std::to_string(2 * column * least / megabyte + 1) + " MB beside the data, and " +
+          std::to_string(memory / megabyte) + " are left for them",
+      most > 0 ? "give more --memory, or --rank " + std::to_string(most) : "give more --memory");
 }
 
 }  // namespace
@@ -53,6 +73,13 @@ ApproximatedKernel approximate_kernel(const Examples& data, const TrainOptions& 
   };
   Approximate how = *options.approximate;
   how.seed = options.seed;
+  const std::size_t most =
+      most_basis_functions(result.row_of_point.size(), how.rank, memory_for(options));
+  // Without a rank the residual decides, as far as there is room.
+  if (how.rank == 0 && options.memory_bytes > 0) {
+    if (how.residual == 0) how.residual = 1e-3;  // as without a rank
+    how.rank = most;
+  }
   result.low =
       approximate(*kernel_over(data, options.kernel, result.row_of_point), how, threads, go_on);
   result.seconds = clock.seconds();

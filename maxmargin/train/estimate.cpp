@@ -9,6 +9,7 @@
 #include "maxmargin/model/predict.hpp"
 #include "maxmargin/solver/solve_from.hpp"
 #include "maxmargin/train/folds/cross_validate.hpp"
+#include "maxmargin/train/memory_plan.hpp"
 #include "maxmargin/train/recorded.hpp"
 #include "maxmargin/train/span.hpp"
 #include "maxmargin/train/start.hpp"
@@ -354,7 +355,8 @@ Estimates estimate(const Model& model, Dataset data, const EstimateOptions& aske
   const Stopwatch clock;
   TrainOptions options = options_of_model(model);
   options.stop = asked.stop;
-  options.memory_bytes = asked.memory_bytes;
+  if (asked.memory_bytes > 0)
+    options.memory_bytes = room_for_kernel(data, options, asked.memory_bytes);
   options.start = {std::shared_ptr<void>(), &model};  // owns nothing
   if (data.rows() != model.rows || content_hash(data) != model.data_hash)
     throw Error(Fault::data, "this is not the data the model was trained on",

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
+#include "maxmargin/linalg/enclosed.hpp"
+#include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/solver/linear_program/linear_program.hpp"
 #include "maxmargin/train/approximation.hpp"
 #include "maxmargin/train/start.hpp"
@@ -155,6 +158,7 @@ void for_each_machine(const Examples& data, const Subproblems& problems,
   const std::size_t machines = problems.list.size();
   std::size_t memory = memory_for(options);
   if (data.K) memory -= std::min(memory, data.K->bytes() + shared_part(options));
+  if (data.approximation) memory -= std::min(memory, data.approximation->low.Z->bytes());
   const auto crew = static_cast<std::size_t>(threads.count());
   if (!side_by_side(machines, threads)) {
     for (std::size_t k = 0; k < machines; ++k) work(k, memory, threads);
@@ -169,6 +173,36 @@ void for_each_machine(const Examples& data, const Subproblems& problems,
   threads.run(machines, [&](std::size_t task) { work(largest_first[task], memory / crew, alone); });
 }
 
+namespace {
+
+// So many can be stated, and certified as they are, after a signal.
+constexpr std::size_t few_machines = 100;
+
+/// The machine f = 0 of two classes, one of many that did not begin before all had to end. Nothing
+/// where there is time, or no such machine.
+std::optional<TrainedMachine> untrained(const Subproblem& problem, const TrainOptions& options,
+                                        const Audience& audience) {
+  if (std::holds_alternative<NuMargin>(problem.loss) || options.l1 || options.start ||
+      !options.functions.empty() || !audience.is_over(options.stop))
+    return {};
+  TrainedMachine part;
+  part.certified.solution.ended = audience.ended(Ended::time_limit);
+  part.certified.solution.lambda = {0.0};
+  Certificate& certificate = part.certified.certificate;
+  certificate.primal = 0;
+  for (const Example& example : problem.examples)
+    certificate.primal = rounded_up(
+        certificate.primal +
+        std::visit([&](const auto& loss) { return loss.value(example.target, 0, example.cost); },
+                   problem.loss));
+  certificate.dual = 0;  // no loss is negative
+  certificate.gap = certificate.primal;
+  certificate.relative_gap = relative_gap(certificate.primal, certificate.dual);
+  return part;
+}
+
+}  // namespace
+
 std::vector<TrainedMachine> train_machines(const Examples& data, const Subproblems& problems,
                                            const TrainOptions& options, const Threads& threads,
                                            const Observer& observer) {
@@ -181,6 +215,11 @@ std::vector<TrainedMachine> train_machines(const Examples& data, const Subproble
   for_each_machine(data, problems, options, threads,
                    [&](std::size_t k, std::size_t memory, const Threads& crew) {
                      const Subproblem& problem = problems.list[k];
+                     if (problems.list.size() > few_machines)
+                       if (auto none = untrained(problem, options, audience)) {
+                         trained[k] = *std::move(none);
+                         return;
+                       }
                      const Formulated formulated = formulate(data, problem.examples, problem.loss,
                                                              options.kernel, problem.bias, crew);
                      trained[k] = train_one(data, formulated, {options, memory, crew, audience, k},

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <mutex>
-#include <numeric>
 
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/solver/solve_from.hpp"
@@ -31,16 +30,15 @@ class Audience {
 
   Control tell(std::size_t machine, Progress progress) {
     const std::lock_guard lock(mutex_);
-    shares_[machine] = progress.done;
+    set_share(machine, progress.done);
     progress.seconds = clock_.seconds();
-    progress.done =
-        std::accumulate(shares_.begin(), shares_.end(), 0.0) / static_cast<double>(shares_.size());
+    progress.done = std::min(1.0, sum_of_shares_ / static_cast<double>(shares_.size()));
     if (answer_ == Control::proceed && observer_) answer_ = observer_(progress);
     return answer_;
   }
   void finished(std::size_t machine) {
     const std::lock_guard lock(mutex_);
-    shares_[machine] = 1;
+    set_share(machine, 1);
   }
   Control answer() const {
     const std::lock_guard lock(mutex_);
@@ -52,15 +50,24 @@ class Audience {
         answer() == Control::proceed ? std::max(0.0, stop.seconds - clock_.seconds()) : 0;
     return stop;
   }
+  /// Whether a machine that has not begun need not begin.
+  bool is_over(const Stop& stop) const { return rest_of(stop).seconds <= 0; }
   /// A machine that had no time because another one was cancelled is cancelled, too.
   Ended ended(Ended machine) const {
     return answer() == Control::cancel && machine == Ended::time_limit ? Ended::cancelled : machine;
   }
 
  private:
+  /// There may be millions of machines: their sum is kept, not taken.
+  void set_share(std::size_t machine, double share) {
+    sum_of_shares_ += share - shares_[machine];
+    shares_[machine] = share;
+  }
+
   const Observer& observer_;
   mutable std::mutex mutex_;
   std::vector<double> shares_;
+  double sum_of_shares_ = 0;
   Control answer_ = Control::proceed;
   Stopwatch clock_;
 };

@@ -90,28 +90,28 @@ Subproblems classification(const Dataset& data, const Classification& task) {
     static_cast<Sides&>(problem) = sides;
     problem.loss = loss;
     problem.bias = bias;
-    const auto target_of = [&](std::size_t k) {
-      if (static_cast<int>(k) == sides.positive) return 1.0;
-      return sides.negative == Sides::nobody || static_cast<int>(k) == sides.negative ? -1.0 : 0.0;
-    };
-    std::size_t taken = 0, second = 0, size = 0;  // classes, and where the last of them begins
-    for (std::size_t k = 0; k < members.size(); ++k)
-      if (target_of(k) != 0) size += members[k].size();
+    // Of thousands of classes, a pair looks at its own two only.
+    std::vector<std::size_t> taken;
+    for (std::size_t k = 0; sides.negative == Sides::nobody && k < members.size(); ++k)
+      taken.push_back(k);
+    if (taken.empty())
+      for (const int k :
+           {std::min(sides.positive, sides.negative), std::max(sides.positive, sides.negative)})
+        taken.push_back(static_cast<std::size_t>(k));
+    std::size_t second = 0, size = 0;  // where the last class begins
+    for (const std::size_t k : taken) size += members[k].size();
     problem.examples.reserve(size);
-    for (std::size_t k = 0; k < members.size(); ++k) {
-      const double target = target_of(k);
-      if (target == 0) continue;
-      ++taken;
+    for (const std::size_t k : taken) {
       second = problem.examples.size();
       for (Example example : members[k]) {
-        example.target = target;
+        example.target = static_cast<int>(k) == sides.positive ? 1.0 : -1.0;
         problem.examples.push_back(example);
       }
     }
     // In the order of the data: the same problem whatever the classes are called.
     const auto first = problem.examples.begin(), last = problem.examples.end();
     const auto earlier = [](const Example& x, const Example& y) { return x.row < y.row; };
-    if (taken == 2)
+    if (taken.size() == 2)
       std::inplace_merge(first, first + static_cast<std::ptrdiff_t>(second), last, earlier);
     else
       std::sort(first, last, earlier);

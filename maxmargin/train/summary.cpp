@@ -82,8 +82,11 @@ Trained summed_up(const Prepared& prepared, const Subproblems& problems,
   Trained trained;
   trained.merged_rows = prepared.merged_rows;
   trained.model = model_without_machines(prepared, problems, options);
-  trained.solver = parts.front().solver;
-  trained.reason = parts.front().reason;
+  // Machines that had no time to begin have no solver.
+  const auto first =
+      std::ranges::find_if(parts, [](const TrainedMachine& part) { return !part.solver.empty(); });
+  trained.solver = first == parts.end() ? "none" : first->solver;
+  trained.reason = first == parts.end() ? "there was no time to begin" : first->reason;
   trained.model.options.emplace_back("solver", trained.solver);
   trained.model.options.emplace_back("reason", trained.reason);
   if (examples.approximation) {
@@ -125,8 +128,7 @@ Trained put_together(const Prepared& prepared, const Subproblems& problems,
   const Features& all = *prepared.examples.x;
   Model& model = trained.model;
   const std::vector<Index> rows(model.support_row.begin(), model.support_row.end());
-  model.support =
-      none_like(all);
+  model.support = none_like(all);
   model.support.append(all.view(), rows, threads);
   model.support.fit();
   return trained;

@@ -3,11 +3,11 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <type_traits>
 
 #include "maxmargin/base/field.hpp"
+#include "maxmargin/base/json.hpp"
 #include "maxmargin/model/file/consistency.hpp"
 
 // How numbers, texts, names and components stand in the header of a model file. Everything read is

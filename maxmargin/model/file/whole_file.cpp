@@ -11,6 +11,7 @@
 #include <climits>
 #include <ctime>
 #include <system_error>
+#include <utility>
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/base/requests_blocked.hpp"
@@ -165,9 +166,9 @@ constexpr int most_names = 1000;
 
 void WholeFile::open_named() {
   while (file_ < 0) {
-    const std::string name = next_name();
+    std::string name = next_name();
     file_ = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (file_ >= 0) temporary_ = name;
+    if (file_ >= 0) temporary_ = std::move(name);  // a copy might find no memory
     if (file_ < 0 && (errno != EEXIST || names_tried_ > most_names))
       fail("create a file beside it to write");
   }
@@ -185,10 +186,10 @@ void WholeFile::give_name() {
   }
   while (nameless_) {
     if (errno != EEXIST || names_tried_ > most_names) fail("write");
-    const std::string name = next_name();
+    std::string name = next_name();
     if (!link(name)) continue;
     nameless_ = false;
-    temporary_ = name;
+    temporary_ = std::move(name);
   }
 }
 

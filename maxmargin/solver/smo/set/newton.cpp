@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <optional>
 
 #include "maxmargin/base/aligned.hpp"
 #include "maxmargin/linalg/symmetric.hpp"
@@ -40,6 +42,58 @@ bool solve_definite(std::vector<double>& M, std::vector<double>& b) {
   }
   return true;
 }
+
+/// Cholesky's factors of the matrix of the free variables. Few of them are factored by plain loops:
+/// OpenBLAS takes longer to load than small problems to solve.
+class FreeFactor {
+ public:
+  explicit FreeFactor(std::size_t size) : size_(size), stride_(size) {
+    if (size <= most_plain)
+      plain_.resize(size * size);
+    else
+      large_.emplace(size);
+  }
+
+  /// Where the lower triangle is put.
+  double* row(std::size_t i) { return large_ ? large_->matrix().row(i) : &plain_[i * stride_]; }
+  void shrink_to(std::size_t size) {
+    size_ = size;
+    if (large_) large_->matrix().shrink_to(size);
+  }
+  /// False: not definite.
+  bool factor(const Threads& threads) {
+    if (large_) return large_->cholesky(threads) == Factor::Outcome::done;
+    for (std::size_t i = 0; i < size_; ++i) {
+      double* const mine = row(i);
+      for (std::size_t j = 0; j < i; ++j) mine[j] = (mine[j] - dot(mine, row(j), j)) / row(j)[j];
+      const double pivot = mine[i] - dot(mine, mine, i);
+      if (!(pivot > 0) || !std::isfinite(pivot)) return false;
+      mine[i] = std::sqrt(pivot);
+    }
+    return true;
+  }
+  /// In place, for `count` right-hand sides one after another.
+  void solve(double* b, std::size_t count, const Threads& threads) {
+    if (large_) return large_->solve(b, count, threads);
+    for (std::size_t side = 0; side < count; ++side, b += size_) {
+      for (std::size_t i = 0; i < size_; ++i) b[i] = (b[i] - dot(row(i), b, i)) / row(i)[i];
+      for (std::size_t i = size_; i-- > 0;) {
+        b[i] /= row(i)[i];
+        for (std::size_t j = 0; j < i; ++j) b[j] -= row(i)[j] * b[i];
+      }
+    }
+  }
+
+ private:
+  static constexpr std::size_t most_plain = 64;
+  static double dot(const double* x, const double* y, std::size_t size) {
+    return std::inner_product(x, x + size, y, 0.0);
+  }
+
+  std::size_t size_, stride_;
+  std::vector<double> plain_;
+  std::optional<Factor> large_;
+};
 
 /// The free variables and their kernel values, by their positions in the list.
 class FreeProblem {
@@ -109,18 +163,17 @@ class FreeProblem {
   /// The direction to the minimum over the remaining variables; false if their matrix has none.
   bool solve() {
     const std::size_t size = remaining_.size();
-    SymmetricMatrix& matrix = factor_.matrix();
-    matrix.shrink_to(size);
+    factor_.shrink_to(size);
     double largest = 0;
     for (const std::size_t k : remaining_) largest = std::max(largest, kernel(k, k));
     threads_.split(size, 64, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
-        double* row = matrix.row(i);
+        double* row = factor_.row(i);
         for (std::size_t j = 0; j <= i; ++j) row[j] = kernel(remaining_[i], remaining_[j]);
         row[i] += active_.curvature[free_[remaining_[i]]] + ridge * largest;
       }
     });
-    if (factor_.cholesky(threads_) != Factor::Outcome::done) return false;
+    if (!factor_.factor(threads_)) return false;
     // The unconstrained solution, and one for each equality row.
     AlignedVector<double> sides(size * (rows_ + 1), 0.0);
     for (std::size_t k = 0; k < size; ++k) {
@@ -289,7 +342,7 @@ class FreeProblem {
   const CoupledRows& coupling_;
   std::vector<Index> free_;
   const Threads& threads_;
-  Factor factor_;
+  FreeFactor factor_;
   std::size_t rows_;           // pair rows, then coupled ones
   std::vector<double> lack_;   // what the rows still lack
   std::vector<double> shift_;  // of their multipliers so far

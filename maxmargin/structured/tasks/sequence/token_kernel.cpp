@@ -154,9 +154,9 @@ const std::vector<double>& TokenKernel::square(std::size_t begin, std::size_t co
   square_.resize(count * count);
   std::vector<Index> which(count);
   std::iota(which.begin(), which.end(), static_cast<Index>(begin));
-  if (values_ == Values::engine)
+  if (values_ == Values::engine && count > 0)
     engine_->exact_block(tokens_, which, begin, count, square_.data(), count);
-  else
+  if (values_ == Values::plain)
     for (std::size_t a = 0; a < count; ++a)
       for (std::size_t b = 0; b < count; ++b)
         square_[a * count + b] = naive_value(kernel_, tokens_, begin + a, tokens_, begin + b);
