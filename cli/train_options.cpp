@@ -269,10 +269,18 @@ void TrainArguments::check_cost(const Task& task) const {
                 "leave it out, or use a task with --cost");
 }
 
+double TrainArguments::total_weight(const Dataset& read) {
+  const auto sum = [](const std::vector<double>& weights) {
+    return std::accumulate(weights.begin(), weights.end(), 0.0);
+  };
+  if (read.weight.empty()) return static_cast<double>(read.rows());
+  if (read.weight_over.empty()) return sum(read.weight);
+  return (sum(read.weight) + sum(read.weight_over)) / 2;
+}
+
 void TrainArguments::set_cost(const Dataset& read, Task& task) const {
   if (lambda_.empty()) return;
-  double rows = static_cast<double>(read.rows());
-  if (!read.weight.empty()) rows = std::accumulate(read.weight.begin(), read.weight.end(), 0.0);
+  const double rows = total_weight(read);
   const double lambda = parse_number("--lambda", lambda_, positive);
   std::visit(
       [&](auto& chosen) {

@@ -94,6 +94,7 @@ inside::Dataset without_rows(const inside::Dataset& from) {
   copy.y = from.y;
   copy.words = from.words;
   copy.weight = from.weight;
+  copy.weight_over = from.weight_over;
   copy.query = from.query;
   copy.feature_names = from.feature_names;
   copy.counts_from_zero = from.counts_from_zero;

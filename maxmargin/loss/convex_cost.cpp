@@ -30,6 +30,9 @@ class Check {
       const double z = -reach + k * width;
       require_finite(z);
       require_convex(z);
+    }
+    for (int k = 0; k <= steps; ++k) {
+      const double z = -reach + k * width;
       require_slope(z);
       require_conjugate(z);
     }

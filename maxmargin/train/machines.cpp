@@ -182,7 +182,8 @@ constexpr std::size_t few_machines = 100;
 /// where there is time, or no such machine.
 std::optional<TrainedMachine> untrained(const Subproblem& problem, const TrainOptions& options,
                                         const Audience& audience) {
-  if (std::holds_alternative<NuMargin>(problem.loss) || options.l1 || options.start ||
+  if (std::holds_alternative<NuMargin>(problem.loss) ||
+      std::holds_alternative<OwnLoss>(problem.loss) || options.l1 || options.start ||
       !options.functions.empty() || !audience.is_over(options.stop))
     return {};
   TrainedMachine part;

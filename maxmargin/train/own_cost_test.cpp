@@ -104,6 +104,14 @@ void expect_same(const Task& own, const Task& built_in, const Dataset& data) {
   for (const char* solver : {"auto", "interior-point", "newton", "irls", "platt", "chunking",
                              "decomposition", "gradient-descent"}) {
     SCOPED_TRACE(solver);
+    // It moves pairs, which the row of a free bias ties together.
+    const bool is_free = std::visit(
+        [](const auto& task) {
+          if constexpr (requires { task.bias; }) return task.bias == Bias::unpenalised;
+          return true;
+        },
+        own);
+    if (std::string_view(solver) == "platt" && !is_free) continue;
     const Trained found = train(made::copy_of(data), asked(own, solver), Threads(1));
     EXPECT_EQ(found.ended, Ended::converged);
     EXPECT_GE(found.certificate.primal, optimum * (1 - 2e-5));

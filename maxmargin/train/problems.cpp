@@ -33,6 +33,9 @@ void check_two_weights(const Dataset& data, const Task& task) {
   if (svr == nullptr || svr->own)
     throw Error(Fault::usage, "two weights a row are for --task svr and its losses",
                 "give one weight a row");
+  if (data.weight.size() != data.rows() || data.weight_over.size() != data.rows())
+    throw Error(Fault::data, "some rows have two weights and others not",
+                "give two weights a row, or one");
   for (std::size_t i = 0; i < data.weight_over.size(); ++i)
     if (!(data.weight_over[i] >= 0) || std::isinf(data.weight_over[i]))
       throw Error(
