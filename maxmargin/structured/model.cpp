@@ -265,7 +265,7 @@ bool is_structured_model(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   char start[magic.size()];
   file.read(start, sizeof start);
-  if (file.bad())
+  if (!file.is_open() || file.bad())
     throw Error(Fault::io, Place{path}, "cannot read", "check the path and its permissions");
   return file && begins_structured_model(std::string_view(start, sizeof start));
 }
