@@ -1,6 +1,5 @@
 #pragma once
 
-#include <type_traits>
 #include <variant>
 
 #include "maxmargin/kernel/kernels.hpp"
@@ -13,8 +12,9 @@ namespace maxmargin {
 inline bool is_given(const Kernel& kernel) {
   return std::visit(
       [](const auto& each) {
-        using Each = std::remove_cvref_t<decltype(each)>;
-        return !requires(const Each& k) { k.form(); } && !requires(const Each& k) { k.function; };
+        constexpr bool has_form = requires { each.form(); };
+        constexpr bool has_function = requires { each.function; };
+        return !has_form && !has_function;
       },
       kernel);
 }
