@@ -27,24 +27,24 @@ double most_between(const Corner& a, const Corner& b) {
 }  // namespace
 
 Structure SlackHull::most_violated(std::size_t i, std::span<const double> w, Ask ask) const {
-  if (ask != Ask::slack) return oracle_.most_violated(i, w, ask);
+  if (ask != Ask::slack) return other_.most_violated(i, w, ask);
   const auto measured = [&](Structure y) {
     Corner found{std::move(y)};
-    found.loss = oracle_.loss(i, found.y);
+    found.loss = other_.loss(i, found.y);
     const std::vector<StructureView> ys{found.y};
-    oracle_.margins(i, ys, w, {&found.margin, 1});
+    other_.margins(i, ys, w, {&found.margin, 1});
     return found;
   };
   std::vector<double> scaled(w.size(), 0.0);
-  Corner best = measured(oracle_.truth(i));
+  Corner best = measured(other_.truth(i));
   const auto keep = [&](const Corner& found) {
     if (found.value() > best.value()) best = found;
   };
   struct Edge {
     Corner low, high;  ///< the high one has more loss
   };
-  const Corner least_margin = measured(oracle_.most_violated(i, w, Ask::best));
-  const Corner most_loss = measured(oracle_.most_violated(i, scaled, Ask::margin));
+  const Corner least_margin = measured(other_.most_violated(i, w, Ask::best));
+  const Corner most_loss = measured(other_.most_violated(i, scaled, Ask::margin));
   keep(least_margin);
   keep(most_loss);
   std::vector<Edge> edges{{least_margin, most_loss}};
@@ -58,7 +58,7 @@ Structure SlackHull::most_violated(std::size_t i, std::span<const double> w, Ask
     if (!(d > 0) || !(m > 0)) continue;  // one end is better in both
     const double t = m / d;
     for (std::size_t j = 0; j < w.size(); ++j) scaled[j] = w[j] / t;
-    const Corner between = measured(oracle_.most_violated(i, scaled, Ask::margin));
+    const Corner between = measured(other_.most_violated(i, scaled, Ask::margin));
     keep(between);
     const double gained = t * (between.loss - edge.low.loss) - (between.margin - edge.low.margin);
     if (gained <= 1e-12 * (m + std::abs(edge.low.margin))) continue;  // both ends are its maxima
