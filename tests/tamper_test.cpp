@@ -151,6 +151,16 @@ std::vector<Case> cases() {
   list.push_back({"one-class",
                   {.task = OneClass{.nu = 0.3}, .kernel = Rbf{2}},
                   made::classification(30, 2, made::Storage::dense_floats, 4)});
+  Svc together;
+  together.bias = Bias::penalised;
+  together.multiclass = Multiclass::crammer_singer;
+  list.push_back({"all classes in one problem",
+                  {.task = together, .kernel = Rbf{1.5}},
+                  made::classification(30, 2, made::Storage::dense_doubles, 6, 3)});
+  TrainOptions beside{.task = Svc{.cost = 2}, .kernel = Rbf{1}};
+  beside.functions = {{ParametricFunction::Kind::expression, "x1"}};
+  list.push_back({"with a function beside the bias", beside,
+                  made::classification(30, 2, made::Storage::dense_doubles, 8)});
   return list;
 }
 

@@ -27,7 +27,8 @@ struct Block {
   double upper = 0;
   double curvature = 0;
   Entropy entropy = Entropy::none;
-  double scale = 1;  ///< of the exponential entropy
+  double scale = 1;         ///< of the exponential entropy
+  double linear_error = 0;  ///< what `linear` may be rounded by, where it is a sum
 
   /// phi(t), for t within the bounds.
   double value(double t) const {

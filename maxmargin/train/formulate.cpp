@@ -59,6 +59,7 @@ void merge(const Block& block, Block& into) {
   into.lower += block.lower;
   into.upper += block.upper;
   into.scale += block.scale;
+  into.linear_error = std::max(into.linear_error, block.linear_error);
   if (block.curvature > 0) into.curvature = 1 / (1 / into.curvature + 1 / block.curvature);
 }
 
@@ -114,6 +115,11 @@ std::vector<std::pair<Index, double>> Formulated::coefficients(std::span<const d
 std::vector<double> Formulated::unpenalised(std::vector<double> lambda,
                                             std::span<const double> a) const {
   if (basis) basis->translate(lambda);
+  return with_bias(std::move(lambda), a);
+}
+
+std::vector<double> Formulated::with_bias(std::vector<double> lambda,
+                                          std::span<const double> a) const {
   double bias = 0;
   if (is_biased)
     for (std::size_t v = 0; v < qp.size(); ++v) bias += qp.block[v].sign * a[v];
@@ -273,6 +279,7 @@ Formulated formulate(const Examples& data, std::span<const Example> examples, co
   if (data.functions.count() > 0) {
     result.basis.emplace(data.functions, examples, bias);
     result.basis->add_rows(variables.example, sum, qp);
+    result.given_rows = result.basis->given_rows(variables.example, qp);
   }
   qp.K = points.K;
   result.is_biased = bias == Bias::penalised;

@@ -60,6 +60,8 @@ struct Formulated {
   std::vector<Index> point_rows;         ///< a row of the data for each point of K
   bool is_biased = false;                ///< K is K + 1
   std::optional<FunctionBasis> basis{};  ///< of the unpenalised functions, if there are any
+  /// The rows of the functions as they are given, in the place of those of the basis.
+  std::vector<std::vector<double>> given_rows{};
 
   /// The coefficient of each row of the data in f, for the rows where it is not zero.
   std::vector<std::pair<Index, double>> coefficients(std::span<const double> a) const;
@@ -67,6 +69,9 @@ struct Formulated {
   /// The threshold or thresholds of the machine and the coefficients of its functions, from the
   /// multipliers of the rows.
   std::vector<double> unpenalised(std::vector<double> lambda, std::span<const double> a) const;
+
+  /// The same of multipliers that are those of the functions as they are given.
+  std::vector<double> with_bias(std::vector<double> lambda, std::span<const double> a) const;
 };
 
 /// min 1/2 |w|^2 + sum of the losses. With an unpenalised bias: one equality row, sum s a = 0, or

@@ -67,6 +67,7 @@ FunctionBasis::FunctionBasis(const FunctionValues& functions, std::span<const Ex
     auto& column = columns.emplace_back();
     for (const Example& example : examples) column.push_back(functions.of_row(example.row)[r]);
   }
+  given.assign(columns.begin() + static_cast<std::ptrdiff_t>(first), columns.end());
   // Values may be so large that their squares are not: the scale of a function is no matter.
   std::vector<double> unit(columns.size(), 1.0);
   for (std::size_t c = first; c < columns.size(); ++c) {
@@ -109,6 +110,17 @@ void FunctionBasis::add_rows(std::span<const Index> example_of_variable, double 
     // The phi themselves have sums of zero.
     qp.d.push_back(has_bias ? recipe[c + first][0] * sum : 0);
   }
+}
+
+std::vector<std::vector<double>> FunctionBasis::given_rows(
+    std::span<const Index> example_of_variable, const DualQp& qp) const {
+  std::vector<std::vector<double>> rows;
+  for (const std::vector<double>& phi : given) {
+    auto& row = rows.emplace_back(qp.size());
+    for (std::size_t v = 0; v < qp.size(); ++v)
+      row[v] = qp.block[v].sign * phi[example_of_variable[v]];
+  }
+  return rows;
 }
 
 namespace {

@@ -103,6 +103,11 @@ void for_each_machine(const Examples& data, const Subproblems& problems,
                       const TrainOptions& options, const Threads& threads,
                       const std::function<void(std::size_t, std::size_t, const Threads&)>& work);
 
+/// What is stored of a solution, certified: the threshold or thresholds and the coefficients of the
+/// functions as they are given. In the basis that solvers work with, a certificate knows nothing of
+/// the rounding of its own coefficients when they become those.
+void state_as_given(const Formulated& formulated, const Stop& stop, Certified& certified);
+
 /// Trains the machine of a problem, with its variables and its f; from the coefficients `start` of
 /// rows, where there are such.
 TrainedMachine train_one(const Examples& data, const Formulated& formulated, const MachineRun& run,

@@ -9,6 +9,7 @@
 #include "maxmargin/problem/matrix/cached_rows.hpp"
 #include "maxmargin/solver/solve_from.hpp"
 #include "maxmargin/train/folds/cross_validate.hpp"
+#include "maxmargin/train/machines.hpp"
 #include "maxmargin/train/start.hpp"
 
 namespace maxmargin {
@@ -239,7 +240,7 @@ class Walk {
         with_all == nullptr ? Judged::apart : Judged::by_solver);
     Solution& solution = reached.certified.solution;
     solution.ended = audience_.ended(solution.ended);
-    solution.lambda = here.unpenalised(std::move(solution.lambda), solution.a);
+    state_as_given(here, options_.train.stop, reached.certified);
     reached.block = here.qp.block;
     reached.coefficients = here.coefficients(solution.a);
     if (path_.solver.empty()) {

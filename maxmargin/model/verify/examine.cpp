@@ -4,6 +4,7 @@
 #include <array>
 #include <span>
 
+#include "maxmargin/model/verify/balance.hpp"
 #include "maxmargin/model/verify/dual_pieces.hpp"
 
 // The dual of every machine is max sum psi(b) - 1/2 |w|^2 over pieces b of the rows' coefficients.
@@ -15,17 +16,6 @@
 namespace maxmargin {
 namespace {
 
-/// Doubles that were rounded a few times.
-constexpr Extended stored_rounding = 4 * double_rounding;
-
-/// What f may be wrong by when kernel values are floats with errors that do not know of one
-/// another, relative to the norms of coefficients and kernel values.
-constexpr Extended float_share = 16 * 0x1p-24L;
-
-/// A dual variable this near to a bound, relative to the length of its interval, is at the bound;
-/// one without an upper bound, relative to the largest of all.
-constexpr Extended at_bound = 1e-9L;
-
 struct Point {
   Index row = 0;
   Enclosed g{};       ///< with the functions, without the bias
@@ -33,6 +23,7 @@ struct Point {
   Enclosed beta{};
   bool is_rounded = false;  ///< beta has been rounded since the certificate was made
   std::size_t rows = 0;
+  const double* functions = nullptr;
   std::vector<DualPiece> pieces{};
 };
 
@@ -62,16 +53,17 @@ class Examiner {
     if (stated_.approximated) return result_;
     if (stated_.is_nu()) share_out();
     take_kkt();
-    if (groups_ > 0) {
+    if (!claimed_.function_sum.empty())
+      meet_with_functions();
+    else if (groups_ > 0)
       meet_constraints();
-    } else {
+    if (groups_ == 0) {
       // A penalised bias is the sum of the coefficients; without a bias it is 0.
       const Enclosed missed = (penalised_ ? sum_ : Enclosed(0)) - bias_;
-      result_.equality = std::abs(missed.middle) - missed.radius;
+      result_.equality = std::max(result_.equality, std::abs(missed.middle) - missed.radius);
       result_.constraint_slack +=
           stored_rounding * static_cast<Extended>(points_.size() + 4) * sizes_;
     }
-    charge_functions();
     finish_dual();
     return result_;
   }
@@ -128,6 +120,7 @@ class Examiner {
     const SeenRow& first = rows[0];
     point.row = first.row;
     point.rows = rows.size();
+    point.functions = first.functions;
     point.g = first.sum.g * scale_ + first.offset * scale_;
     point.size = (first.sum.size + first.offset.size()) * scale_.size();
     const auto found = claimed_.beta.find(first.point);
@@ -428,10 +421,12 @@ class Examiner {
         return excess.middle > 0 ? piece.room_below() : piece.room_above();
       };
       DualPiece* best = nullptr;
-      Extended least = extended_infinity;
+      Extended least = extended_infinity, steepest = 0;
       for (const auto& [piece, point] : members) {
-        const Extended loss =
-            std::abs(piece->derivative(piece->b.middle) - point->g.middle - level);
+        const Extended slope = piece->derivative(piece->b.middle);
+        const Extended loss = std::abs(slope - point->g.middle - level);
+        if (std::isfinite(slope))
+          steepest = std::max(steepest, std::abs(slope - point->g.middle) + point->g.radius);
         const Extended needed = piece->kind == DualPiece::Kind::plain ? 1 : 1000;
         if (room(*piece) > needed * excess.size() && loss < least) best = piece, least = loss;
       }
@@ -448,21 +443,59 @@ class Examiner {
         piece->b += Enclosed(by);
         excess += Enclosed(by);
       }
-      // Less than the rounding of the right side itself is left, or nothing can help.
-      uncovered_ += excess.size() * (threshold_size() + result_.kkt_high);
+      // No room is left only where all are at their bounds but for the rounding of the right side:
+      // whatever points are feasible differ by that, and their duals by it times the steepest
+      // slope.
+      uncovered_ += 2 * excess.size() * steepest;
     }
   }
 
-  /// The sums of functions are not repaired but charged at twice their own coefficients.
-  void charge_functions() {
-    for (std::size_t r = 0; r < claimed_.function_sum.size(); ++r) {
-      const Enclosed& sum = claimed_.function_sum[r];
-      result_.equality = std::max(result_.equality, std::abs(sum.middle) - sum.radius);
-      result_.constraint_slack = std::max(
-          result_.constraint_slack,
-          stored_rounding * 64 * static_cast<Extended>(points_.size()) * claimed_.function_size[r]);
-      uncovered_ += 2 * sum.size() * std::abs(claimed_.function_coefficient[r]);
+  /// The same where functions stand beside the bias: several equations share their pieces.
+  void meet_with_functions() {
+    const std::size_t functions = claimed_.function_sum.size();
+    const auto groups = static_cast<std::size_t>(groups_);
+    std::vector<Enclosed> residual(groups + functions, Enclosed(0));
+    std::vector<Extended> sizes(residual.size(), 0);
+    std::vector<Movable> movable;
+    std::vector<DualPiece*> pieces;
+    for (std::size_t g = 0; g < groups; ++g) residual[g] = -right_side(static_cast<int>(g));
+    for (Point& point : points_)
+      for (DualPiece& piece : point.pieces) {
+        Movable& own = movable.emplace_back();
+        pieces.push_back(&piece);
+        own.column.assign(residual.size(), 0);
+        if (groups > 0) own.column[groups == 2 ? static_cast<std::size_t>(piece.group) : 0] = 1;
+        for (std::size_t r = 0; r < functions; ++r) own.column[groups + r] = point.functions[r];
+        // The slope of an entropy is bounded only well within its interval.
+        const Extended part = piece.kind == DualPiece::Kind::plain ? 1 : 1e-3L;
+        own.below = part * piece.room_below();
+        own.above = part * piece.room_above();
+        if (piece.b.size() == 0) continue;  // so that a sum of nothing is exact
+        for (std::size_t r = 0; r < residual.size(); ++r) {
+          residual[r] += Enclosed(own.column[r]) * piece.b;
+          sizes[r] += std::abs(own.column[r]) * piece.b.size();
+        }
+      }
+    for (std::size_t r = 0; r < residual.size(); ++r) {
+      const bool is_function = r >= groups;
+      const Extended missed = std::abs(residual[r].middle) - residual[r].radius;
+      result_.equality = std::max(result_.equality, missed / (groups == 2 ? 2 : 1));
+      const Extended rounding = stored_rounding * (is_function ? 64 : 1) *
+                                static_cast<Extended>(pieces.size() + 4) *
+                                (sizes[r] + (is_function ? 0 : right_side(0).size()));
+      result_.constraint_slack = std::max(result_.constraint_slack, rounding);
+      const Extended multiplier =
+          is_function ? std::abs(claimed_.function_coefficient[r - groups]) : threshold_size();
+      result_.dual_slack +=
+          2 * std::min(residual[r].size(), rounding) * (multiplier + result_.kkt_high);
     }
+    const auto moves = balanced(movable, residual);
+    if (!moves) uncovered_ = extended_infinity;
+    if (moves)
+      for (const Moved& move : *moves) {
+        pieces[move.which]->b += move.by;
+        result_.dual_slack += 2 * move.by.size() * result_.kkt_high;
+      }
   }
 
   /// sum psi(b) - 1/2 |w|^2, where the coefficients that b add up to differ from those of w by e:
@@ -488,7 +521,7 @@ class Examiner {
     if (penalised_) norm += sum_ * sum_;
     result_.dual = psi - norm * Enclosed(0.5L) - change;
     const Extended charge = roots * roots / 4 + uncovered_ / 2;
-    result_.dual.middle -= charge;
+    if (std::isfinite(charge)) result_.dual.middle -= charge;
     result_.dual.radius += charge * (1 + 8 * extended_rounding);
     result_.dual_slack += stored_rounding * (norm.size() + psi_size);
     for (const Point& point : points_)

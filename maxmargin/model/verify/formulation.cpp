@@ -36,6 +36,8 @@ Formulation formulation_of(const Model& model) {
   };
   number("tolerance", stated.tolerance);
   number("gap", stated.gap);
+  stated.together = is_one_problem(model.multiclass);
+  stated.expansion = options.contains("regulariser") && *options["regulariser"] == "l1";
   stated.only_weights = options.contains("out-of-core");
   stated.approximated = stated.only_weights || options.contains("approximate");
   return stated;
