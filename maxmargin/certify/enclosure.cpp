@@ -65,6 +65,7 @@ Near value_at(const Block& block, double t) {
   const auto entropy = [&](double x, double of) {
     if (x > 0) size += x * (2 + std::abs(std::log(x / of)));
   };
+  if (block.entropy == Entropy::own) size += std::abs(value);  // as exact as the user's function
   if (block.entropy == Entropy::exponential) entropy(t, block.scale);
   if (block.entropy == Entropy::logistic) {
     entropy(t, block.upper);

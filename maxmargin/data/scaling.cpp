@@ -65,6 +65,20 @@ double scaled(const Scaling& scaling, std::size_t feature, double value, std::si
 
 }  // namespace
 
+Scaling scaling_of(const Columns& columns, std::size_t features, ScalingKind kind) {
+  Scaling scaling{kind, std::vector<double>(features, 0), std::vector<double>(features, 0)};
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    const auto [offset, factor] = scale_of(columns, k, kind);
+    scaling.offset[columns.feature[k]] = offset;
+    scaling.factor[columns.feature[k]] = factor;
+  }
+  return scaling;
+}
+
+void apply(const Scaling& scaling, std::span<double> row, std::size_t number) {
+  for (std::size_t j = 0; j < row.size(); ++j) row[j] = scaled(scaling, j, row[j], number);
+}
+
 Scaling learn_scaling(const Rows& rows, ScalingKind kind, std::size_t most_bytes) {
   const auto too_large = [&](const std::string& what, const std::string& mend) {
     throw Error(
@@ -76,12 +90,7 @@ Scaling learn_scaling(const Rows& rows, ScalingKind kind, std::size_t most_bytes
     too_large("scaling " + std::to_string(rows.columns) + " features",
               "number the features without large gaps, or allow more memory");
   const Columns columns = describe_columns(rows);
-  Scaling scaling{kind, std::vector<double>(rows.columns, 0), std::vector<double>(rows.columns, 0)};
-  for (std::size_t k = 0; k < columns.size(); ++k) {
-    const auto [offset, factor] = scale_of(columns, k, kind);
-    scaling.offset[columns.feature[k]] = offset;
-    scaling.factor[columns.feature[k]] = factor;
-  }
+  Scaling scaling = scaling_of(columns, rows.columns, kind);
   if (rows.sparse() && fills_up(scaling) && rows.count > 0 &&
       rows.columns > most_bytes / sizeof(double) / rows.count)
     too_large("scaling by " + std::string(to_string(kind)) + " makes sparse rows dense and that",

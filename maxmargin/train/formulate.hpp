@@ -46,6 +46,8 @@ struct Example {
   Index row;
   double target;
   double cost;
+  /// Of predicting too much, where that costs something else: `cost` is that of too little then.
+  std::optional<double> cost_over{};
 };
 
 /// A problem over some examples, and which variables each example has a share in.
@@ -76,7 +78,8 @@ struct Formulated {
 
 /// min 1/2 |w|^2 + sum of the losses. With an unpenalised bias: one equality row, sum s a = 0, or
 /// as the nu of the loss says; then a row for each sign, that of +1 first, if the loss has two
-/// sides. With a penalised one K + 1 takes the place of K, and there is no row, as without a bias.
+/// sides. With a penalised one K + 1 takes the place of K, and there is no row, as without a bias;
+/// but of a loss with a nu the one row of its width, sum a = nu times all costs.
 /// A row more for each of the unpenalised functions, in the basis of FunctionBasis.
 /// Equal rows share a point of K, and equal blocks on it one variable with the summed bounds: a row
 /// of weight 3 is the same problem as that row three times.

@@ -158,6 +158,11 @@ bool is_feasible(const DualQp& qp) {
 void check_functions(const FunctionValues& functions, std::span<const Example> examples,
                      const Loss& loss, Bias bias) {
   if (functions.count() == 0) return;
+  const bool has_width =
+      std::holds_alternative<NuMargin>(loss) || std::holds_alternative<NuTube>(loss);
+  if (has_width && bias != Bias::unpenalised)
+    throw Error(Fault::usage, "functions beside a nu machine need a free bias",
+                "leave --bias out, or the functions");
   const FunctionBasis basis(functions, examples, bias);
   const auto* margin = std::get_if<NuMargin>(&loss);
   const auto* novelty = std::get_if<Novelty>(&loss);

@@ -212,7 +212,8 @@ constexpr std::size_t few_machines = 100;
 /// where there is time, or no such machine.
 std::optional<TrainedMachine> untrained(const Subproblem& problem, const TrainOptions& options,
                                         const Audience& audience) {
-  if (std::holds_alternative<NuMargin>(problem.loss) || options.l1 || options.start ||
+  if (std::holds_alternative<NuMargin>(problem.loss) ||
+      std::holds_alternative<OwnLoss>(problem.loss) || options.l1 || options.start ||
       !options.functions.empty() || !audience.is_over(options.stop))
     return {};
   TrainedMachine part;
@@ -260,13 +261,18 @@ std::vector<TrainedMachine> train_machines(const Examples& data, const Subproble
   return trained;
 }
 
-void set_width(const Loss& loss, Machine& machine) {
-  const bool margin = std::holds_alternative<NuMargin>(loss);
-  if (!margin && !std::holds_alternative<NuTube>(loss)) return;
-  const double first = machine.lambda[0], second = machine.lambda[1];
-  machine.lambda.erase(machine.lambda.begin());
-  machine.lambda[0] = (first + second) / 2;
-  machine.width = (margin ? second - first : first - second) / 2;
+void set_width(const Subproblem& problem, Machine& machine) {
+  const bool margin = std::holds_alternative<NuMargin>(problem.loss);
+  if (!margin && !std::holds_alternative<NuTube>(problem.loss)) return;
+  if (problem.bias == Bias::unpenalised) {
+    const double first = machine.lambda[0], second = machine.lambda[1];
+    machine.lambda.erase(machine.lambda.begin());
+    machine.lambda[0] = (first + second) / 2;
+    machine.width = (margin ? second - first : first - second) / 2;
+  } else {
+    machine.width = margin ? -machine.lambda.back() : machine.lambda.back();
+    machine.lambda.pop_back();
+  }
   if (!margin) return;
   // No margin within the rounding of f, and the dual does not prove one: the machine is that of an
   // infinite cost.
@@ -304,7 +310,7 @@ void assemble(const Examples& data, const Subproblems& problems,
     // What the model's own coefficients prove: whoever has the file can check that.
     machine.certificate.best_primal = machine.certificate.primal;
     machine.certificate.best_dual = machine.certificate.dual;
-    set_width(problems.list[k].loss, machine);
+    set_width(problems.list[k], machine);
     model.machines.push_back(std::move(machine));
   }
 }

@@ -123,7 +123,8 @@ double sum_of_coefficients(const DualQp& qp, std::span<const double> a);
 
 /// The thresholds of the two sides of a nu machine are its bias and half the width between them.
 /// nu-SVC: b - rho and b + rho, and all is divided by rho; nu-SVR: b + epsilon and b - epsilon.
-void set_width(const Loss& loss, Machine& machine);
+/// Where b is penalised or none, the one multiplier that there is is the width.
+void set_width(const Subproblem& problem, Machine& machine);
 
 /// The numbers of the support vectors of all machines, once each, and the machines over them.
 void assemble(const Examples& data, const Subproblems& problems,

@@ -35,6 +35,11 @@ void set_cost(Task& task, double cost) {
       task);
 }
 
+void scale_cost(Example& example, double factor) {
+  example.cost *= factor;
+  if (example.cost_over) *example.cost_over *= factor;
+}
+
 bool set_width(Kernel& kernel, double gamma) {
   return std::visit(
       [&](auto& chosen) {
@@ -183,7 +188,7 @@ class Walk {
 
   /// The machine with the costs of a point; those of `prepared` are of the first.
   Subproblem at_point(Subproblem problem, std::size_t k) const {
-    for (Example& example : problem.examples) example.cost *= cost_at(k) / cost_at(0);
+    for (Example& example : problem.examples) scale_cost(example, cost_at(k) / cost_at(0));
     return problem;
   }
 
@@ -321,10 +326,10 @@ void judge_points(const Prepared& prepared, const PathOptions& options, const Fo
     TrainOptions train = options.train;
     set_cost(train.task, point.cost);
     if (options.parameter == PathParameter::width) set_width(train.kernel, point.value);
-    for (std::size_t m = 0; m < here.problems.list.size(); ++m)
-      for (std::size_t i = 0; i < here.problems.list[m].examples.size(); ++i)
-        here.problems.list[m].examples[i].cost =
-            prepared.problems.list[m].examples[i].cost * point.cost / path.points[0].cost;
+    here.problems = prepared.problems;
+    for (Subproblem& problem : here.problems.list)
+      for (Example& example : problem.examples)
+        scale_cost(example, point.cost / path.points[0].cost);
     const OutOfFold judged = judge_out_of_fold(here, folds, train, threads, observer);
     double wrong = 0, weights = 0;
     for (std::size_t i = 0; i < judged.predicted.size(); ++i) {

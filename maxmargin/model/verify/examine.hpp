@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "maxmargin/model/verify/enclosed.hpp"
@@ -30,6 +31,12 @@ struct SeenRow {
   const double* functions = nullptr;  ///< their values
   double target = 0;                  ///< +1 or -1, or the number to predict
   double price = 1;                   ///< of its loss; greater than 0, infinite for a hard margin
+  /// Of predicting too much, where that has a price of its own; 0 as `price` may be then.
+  std::optional<double> price_over{};
+  bool is_basis = false;  ///< a basis function stands on it, and it is none of the machine's rows
+
+  /// Of an error there.
+  double price_at(Extended f) const { return f > target ? price_over.value_or(price) : price; }
 };
 
 /// What a model says of one machine.

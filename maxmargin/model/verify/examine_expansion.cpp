@@ -24,7 +24,9 @@ Examined examine_expansion(const Formulation& formulation, const std::vector<See
     const Enclosed f = row.sum.g + bias;
     const Extended size = f.size() + std::abs(row.target) + loss.tube();
     const Extended radius = f.radius + 4 * extended_rounding * size;
-    const auto at = [&](Extended where) { return loss.value(row.target, where, row.price, 0); };
+    const auto at = [&](Extended where) {
+      return loss.value(row.target, where, row.price_at(where), 0);
+    };
     const Extended middle = at(f.middle);
     const Extended most = std::max({at(f.middle - radius), at(f.middle + radius), middle});
     const Enclosed cost(middle, most - middle + 16 * extended_rounding * most);
@@ -32,7 +34,9 @@ Examined examine_expansion(const Formulation& formulation, const std::vector<See
     // A penalised bias is the sum of the coefficients, rounded.
     found.primal_slack +=
         stored_rounding *
-        (cost.size() + (penalised ? row.price * loss.largest_factor() * 2 * sizes : 0));
+        (cost.size() + (penalised ? std::max(row.price, row.price_over.value_or(0)) *
+                                        loss.largest_factor() * 2 * sizes
+                                  : 0));
   }
   return found;
 }

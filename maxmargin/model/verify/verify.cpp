@@ -61,7 +61,8 @@ struct Training {
   std::vector<double> functions;  ///< their values, row by row
   std::vector<int> class_of;      ///< class number in the model, of each row
   std::vector<double> target;
-  std::vector<double> price;  ///< of each row; 0: it takes no part
+  std::vector<double> price;       ///< of each row; 0: it takes no part
+  std::vector<double> price_over;  ///< of predicting too much, where that has one of its own
   std::vector<Index> point;
 };
 
@@ -116,6 +117,8 @@ Training take_training(const Model& model, const Dataset& data, const Formulatio
     const double weight = data.weight.empty() ? 1 : data.weight[i];
     training.price[i] = weight == 0 ? 0 : stated.price * weight;
   }
+  for (const double weight : data.weight_over)
+    training.price_over.push_back(weight == 0 ? 0 : stated.price * weight);
   if (model.outcome == Outcome::classes) take_classes(model, data, stated, training);
   if (model.outcome == Outcome::number) training.target = data.y;
   // With the same features as given, rows have the same values of every function too.
@@ -129,7 +132,8 @@ struct View {
   double target;
 };
 View view_of(const Machine& machine, const Training& training, std::size_t row) {
-  if (training.price[row] == 0) return {false, 0};
+  if (training.price[row] == 0 && (training.price_over.empty() || training.price_over[row] == 0))
+    return {false, 0};
   if (machine.positive == Machine::nobody)
     return {true, training.target.empty() ? 1 : training.target[row]};
   const int number = training.class_of[row];
@@ -139,6 +143,7 @@ View view_of(const Machine& machine, const Training& training, std::size_t row) 
 
 /// The rows of every machine, with g.
 std::vector<std::vector<SeenRow>> rows_of_machines(const Model& model, const Training& training,
+                                                   const Formulation& stated,
                                                    const KernelSums& sums, const Threads& threads) {
   const std::size_t machines = model.machines.size(), functions = model.functions.size();
   std::vector<std::vector<SeenRow>> seen(machines);
@@ -155,11 +160,23 @@ std::vector<std::vector<SeenRow>> rows_of_machines(const Model& model, const Tra
       mine.target = target;
       mine.price = training.price[row];
       if (functions > 0) mine.functions = &training.functions[row * functions];
+      if (!training.price_over.empty()) mine.price_over = training.price_over[row];
       for (std::size_t r = 0; r < functions; ++r)
         mine.offset += Enclosed(model.machines[m].lambda[r + 1]) *
                        Enclosed(training.functions[row * functions + r]);
     }
   }
+  // Machines of several classes share their basis functions.
+  for (std::size_t m = 0; stated.approximated && !stated.only_weights && m < machines; ++m)
+    for (const Index vector : model.machines[m].support) {
+      const std::uint64_t row = model.support_row[vector];
+      if (view_of(model.machines[m], training, row).seen) continue;
+      places[row].emplace_back(static_cast<Index>(m), static_cast<Index>(seen[m].size()));
+      SeenRow& mine = seen[m].emplace_back();
+      mine.row = static_cast<Index>(row);
+      mine.point = training.point[row];
+      mine.is_basis = true;
+    }
   sums.compute(threads, [&](std::size_t row, std::span<const KernelSum> all) {
     for (const auto& [m, place] : places[row]) seen[m][place].sum = all[m];
   });
@@ -278,7 +295,7 @@ std::vector<Examined> examined_in(Arithmetic arithmetic, const Model& model,
                                   const Training& training, const Formulation& stated,
                                   const Threads& threads) {
   const KernelSums sums(model, training.rows, arithmetic);
-  std::vector<std::vector<SeenRow>> seen = rows_of_machines(model, training, sums, threads);
+  std::vector<std::vector<SeenRow>> seen = rows_of_machines(model, training, stated, sums, threads);
   const std::function<Extended(std::size_t)> diagonal = [&](std::size_t row) {
     return sums.diagonal(row);
   };

@@ -65,7 +65,9 @@ class Newton {
     std::vector<double> a = run_.start;
     if (a.empty())
       for (const Block& block : qp_.block) {
-        const double inside = std::isinf(block.upper) ? block.scale : block.upper / 2;
+        const double inside = block.lower < 0           ? 0
+                              : std::isinf(block.upper) ? block.scale
+                                                        : block.upper / 2;
         a.push_back(block.entropy != Entropy::none ? inside
                                                    : std::clamp(0.0, block.lower, block.upper));
       }
