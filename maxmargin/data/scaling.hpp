@@ -18,14 +18,19 @@ struct Scaling {
   ScalingKind kind = ScalingKind::maximum;
   std::vector<double> offset;
   std::vector<double> factor;
+  /// The feature j of each offset and factor, increasing; empty: they are those of all features.
+  std::vector<Index> feature{};
+
+  bool lists_features() const { return !feature.empty(); }
 };
 
-/// Learns the scaling of a data set. A kind that would fill up sparse rows (an offset that is not
-/// zero) makes them dense if that fits into `most_bytes`, else throws an Error that names
-/// `maximum`.
+/// Learns the scaling of a data set; where there are large gaps between its features, of those that
+/// occur. A kind that would fill up sparse rows (an offset that is not zero) does so if that fits
+/// into `most_bytes`, else throws an Error that names `maximum`.
 Scaling learn_scaling(const Rows& rows, ScalingKind kind, std::size_t most_bytes);
 
-/// Applies it. Features that the scaling does not know are an Error.
+/// Applies it. More features than the scaling was learned from are an Error, unless it lists those
+/// that occurred: then rows become sparse, and all others are zero, as a constant feature is.
 void apply(const Scaling& scaling, Features& rows);
 
 std::optional<ScalingKind> scaling_kind(std::string_view name);
