@@ -43,6 +43,7 @@ Json inspect_json(const Model& model, const std::string& path, std::uintmax_t by
     object["scaling"] = {{"kind", to_string(model.scaling.kind)},
                          {"offset", model.scaling.offset},
                          {"factor", model.scaling.factor}};
+  if (model.scaling.lists_features()) object["scaling"]["feature"] = model.scaling.feature;
   object["calibration"] = calibration_json(model);
   object["options"] = Json::object();
   for (const auto& [name, value] : recorded_options(model)) object["options"][name] = value;

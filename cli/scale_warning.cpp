@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "cli/units.hpp"
+#include "maxmargin/data/columns.hpp"
+#include "maxmargin/data/like.hpp"
 
 namespace maxmargin::cli {
 
@@ -13,26 +16,31 @@ std::string scale_warning(const Dataset& data) {
   constexpr std::size_t most_rows = 1000;
   constexpr double harmless = 1000;
   const Rows rows = data.x;
-  std::vector<double> size(rows.columns, 0);
+  std::vector<Index> some;
   const std::size_t step = std::max<std::size_t>(1, rows.count / most_rows);
-  for (std::size_t i = 0; i < rows.count; i += step)
-    rows.for_each(i, [&](Index feature, double value) {
-      size[feature] = std::max(size[feature], std::abs(value));
-    });
-  const auto largest = std::ranges::max_element(size);
-  auto smallest = size.end();
-  for (auto each = size.begin(); each != size.end(); ++each)
-    if (*each > 0 && (smallest == size.end() || *each < *smallest)) smallest = each;
-  if (smallest == size.end() || *largest < harmless * *smallest) return {};
-  const auto name = [&](auto each) {
-    const auto feature = static_cast<std::size_t>(each - size.begin());
+  for (std::size_t i = 0; i < rows.count; i += step) some.push_back(static_cast<Index>(i));
+  Features sample = none_like(rows);
+  sample.append(rows, some);
+  const Columns columns = describe_columns(sample);
+  const auto size = [&](std::size_t k) {
+    return std::max(std::abs(columns.low[k]), std::abs(columns.high[k]));
+  };
+  std::optional<std::size_t> largest, smallest;
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    if (size(k) == 0) continue;
+    if (!largest || size(k) > size(*largest)) largest = k;
+    if (!smallest || size(k) < size(*smallest)) smallest = k;
+  }
+  if (!largest || size(*largest) < harmless * size(*smallest)) return {};
+  const auto name = [&](std::size_t k) {
+    const std::size_t feature = columns.feature[k];
     return feature < data.feature_names.size() ? "'" + data.feature_names[feature] + "'"
                                                : std::to_string(feature + 1);
   };
   return fmt::format(
       "the features differ much in size: feature {} reaches {}, feature {} only {}; --scale often "
       "makes training faster and the model better",
-      name(largest), show_number(*largest), name(smallest), show_number(*smallest));
+      name(*largest), show_number(size(*largest)), name(*smallest), show_number(size(*smallest)));
 }
 
 }  // namespace maxmargin::cli

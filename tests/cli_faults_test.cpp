@@ -248,6 +248,46 @@ TEST_F(CliFaults, MemoryGoesByTheValuesAndNotByTheLargestIndex) {
   EXPECT_NE(text_of("lm").find("2000000000:0.5"), std::string::npos);
   EXPECT_EQ(shell(limit + "$M svm-train -q -g 0.5 -v 2 d").code, 0);
 }
+
+TEST_F(CliFaults, ScalingFunctionsAndAdviceGoByTheValuesToo) {
+  const auto data = [](const std::string& last) {
+    return "1 1:1 " + last + ":4000\n-1 1:-1 " + last + ":5\n1 2:1 3:2\n-1 1:0.5 3:1\n";
+  };
+  const auto others = [](const std::string& last) {
+    return "1 1:0.5 2:1\n-1 1:3 " + last + ":2\n";
+  };
+  for (const std::string last : {"2000000000", "4"}) {
+    write(last == "4" ? "near" : "far", data(last));
+    write(last == "4" ? "near_too" : "far_too", others(last));
+    write(last == "4" ? "near_more" : "far_more", data(last) + others(last));
+  }
+  const std::string limit = "ulimit -v 800000; ";
+  for (const std::string how :
+       {"--gamma 0.5", "--gamma 0.5 --scale", "--gamma 0.5 --scale=range",
+        "--kernel laplacian --gamma 0.5 --scale=deviation", "--gamma 0.5 --parametric 'x1^2'",
+        "--gamma 0.5 --parametric-column x1", "--kernel linear --scale",
+        "--gamma 0.5 --scale --parametric-column x1"}) {
+    const auto told = [&](const std::string& command) {
+      const Finished finished = shell(limit + command);
+      EXPECT_EQ(finished.code, 0) << command << finished.err;
+      return finished.out;
+    };
+    told("$M train far -o f " + how);
+    told("$M train near -o n " + how);
+    EXPECT_EQ(told("$M predict far_too f --decision-values --quiet"),
+              told("$M predict near_too n --decision-values --quiet"))
+        << how;
+    told("$M verify f far");
+    told("$M inspect f --json");
+    EXPECT_EQ(told("$M train far_more --quiet --cross-validate 2 " + how),
+              told("$M train near_more --quiet --cross-validate 2 " + how))
+        << how;
+    told("$M train far_more -o g --start f " + how);
+  }
+  // The advice to scale looks at features, too.
+  EXPECT_NE(shell(limit + "$M train far -o f").err.find("feature 2000000000 reaches 4"),
+            std::string::npos);
+}
 #endif
 
 TEST_F(CliFaults, ManyNumbersAreAskedAboutBeforeTheyBecomeClasses) {

@@ -131,6 +131,23 @@ Trained trained(const Case& each) {
   return train(made::copy_of(each.data), each.options, Threads(1));
 }
 
+/// The same rows with their last feature far behind the others.
+Dataset far(Dataset data) {
+  constexpr Index last = 3000000;
+  Features apart = Features::sparse(last + 1);
+  for (std::size_t i = 0; i < data.rows(); ++i) {
+    std::vector<Index> features;
+    std::vector<double> values;
+    data.x.view().for_each(i, [&](Index feature, double value) {
+      features.push_back(feature + 1 == data.x.columns() ? last : feature);
+      values.push_back(value);
+    });
+    apart.append(features, values);
+  }
+  data.x = std::move(apart);
+  return data;
+}
+
 std::vector<Case> cases() {
   std::vector<Case> list;
   Svc svc;
@@ -161,6 +178,9 @@ std::vector<Case> cases() {
   beside.functions = {{ParametricFunction::Kind::expression, "x1"}};
   list.push_back({"with a function beside the bias", beside,
                   made::classification(30, 2, made::Storage::dense_doubles, 8)});
+  list.push_back({"svc, features far apart, scaled",
+                  {.task = Svc{}, .kernel = Rbf{1}, .scaling = ScalingKind::range},
+                  far(made::classification(30, 3, made::Storage::dense_floats, 5))});
   return list;
 }
 

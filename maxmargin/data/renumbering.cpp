@@ -19,8 +19,12 @@ std::vector<Index> features_of(const Rows& rows) {
 
 }  // namespace
 
-Renumbering::Renumbering(const Rows& rows) {
-  if (rows.sparse() && rows.columns > 2 * rows.stored() + few_columns) known_ = features_of(rows);
+bool has_gaps(const Rows& rows) {
+  return rows.sparse() && rows.columns > 2 * rows.stored() + few_columns;
+}
+
+Renumbering::Renumbering(const Rows& rows) : closes_(has_gaps(rows)) {
+  if (closes_) known_ = features_of(rows);
 }
 
 Features Renumbering::applied(const Rows& rows) const {

@@ -40,6 +40,12 @@ TEST(Renumbering, GapsAreClosedAndComeBack) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(row_of(again, i), row_of(rows, i));
 }
 
+TEST(Renumbering, RowsWithoutValuesHaveNothingButGaps) {
+  const Renumbering numbers(rows_with({{}, {}}, 100000000));
+  EXPECT_FALSE(numbers.none());
+  EXPECT_EQ(numbers.applied(rows_with({{}}, 100000000)).columns(), 0u);
+}
+
 // They count in distances: each keeps a number of its own.
 TEST(Renumbering, UnknownFeaturesComeBehind) {
   const std::size_t columns = 100000000;

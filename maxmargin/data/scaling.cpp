@@ -9,6 +9,7 @@
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/data/columns.hpp"
+#include "maxmargin/data/renumbering.hpp"
 
 namespace maxmargin {
 namespace {
@@ -48,30 +49,71 @@ bool fills_up(const Scaling& scaling) {
                      [](double offset) { return offset != 0; });
 }
 
-double scaled(const Scaling& scaling, std::size_t feature, double value, std::size_t row) {
-  const double factor = scaling.factor[feature];
+/// Where the offset and factor of a feature are; nothing where they are not listed.
+std::optional<std::size_t> place_of(const Scaling& scaling, Index feature) {
+  if (!scaling.lists_features()) return feature;
+  const auto found = std::ranges::lower_bound(scaling.feature, feature);
+  if (found == scaling.feature.end() || *found != feature) return std::nullopt;
+  return static_cast<std::size_t>(found - scaling.feature.begin());
+}
+
+double scaled(const Scaling& scaling, std::size_t place, double value, std::size_t row) {
+  const double factor = scaling.factor[place];
   if (factor == 0) return 0;
-  const double offset = scaling.offset[feature];
+  const double offset = scaling.offset[place];
   double result = (value - offset) * factor;
   if (!std::isfinite(result))
     result = value * factor - offset * factor;  // the difference overflowed
-  if (!std::isfinite(result))
+  if (!std::isfinite(result)) {
+    const std::uint64_t feature = scaling.lists_features() ? scaling.feature[place] : place;
     throw Error(Fault::data,
                 "feature " + std::to_string(feature + 1) + " of row " + std::to_string(row + 1) +
                     " becomes too large by scaling",
                 "it is far outside of the values that the scaling was learned from");
+  }
   return result;
+}
+
+/// Takes in what columns tell; they are those listed, or any of all.
+void take_columns(const Columns& columns, Scaling& scaling) {
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    const std::size_t place = scaling.lists_features() ? k : columns.feature[k];
+    const auto [offset, factor] = scale_of(columns, k, scaling.kind);
+    scaling.offset[place] = offset;
+    scaling.factor[place] = factor;
+  }
+}
+
+void require_features_of(const Scaling& scaling, const Features& rows) {
+  const std::size_t columns = scaling.factor.size();
+  if (rows.columns() > columns)
+    throw Error(Fault::data,
+                "the data has " + std::to_string(rows.columns()) +
+                    " features but the scaling was learned from " + std::to_string(columns),
+                "use data with the same features");
+  if (!rows.is_sparse() && rows.columns() < columns)
+    throw Error(Fault::data,
+                "the data has only " + std::to_string(rows.columns()) + " of the " +
+                    std::to_string(columns) + " features that the scaling was learned from",
+                "use data with the same features");
+}
+
+/// Leaves out zeros of a row that has a value for each of `all`.
+void keep_nonzeros(std::span<const Index> all, std::vector<Index>& features,
+                   std::vector<double>& values) {
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    if (values[k] == 0) continue;
+    values[features.size()] = values[k];
+    features.push_back(all[k]);
+  }
+  values.resize(features.size());
 }
 
 }  // namespace
 
 Scaling scaling_of(const Columns& columns, std::size_t features, ScalingKind kind) {
   Scaling scaling{kind, std::vector<double>(features, 0), std::vector<double>(features, 0)};
-  for (std::size_t k = 0; k < columns.size(); ++k) {
-    const auto [offset, factor] = scale_of(columns, k, kind);
-    scaling.offset[columns.feature[k]] = offset;
-    scaling.factor[columns.feature[k]] = factor;
-  }
+  take_columns(columns, scaling);
   return scaling;
 }
 
@@ -86,50 +128,60 @@ Scaling learn_scaling(const Rows& rows, ScalingKind kind, std::size_t most_bytes
         what + " needs more than the " + std::to_string(most_bytes >> 20) + " MB that are allowed",
         mend);
   };
-  if (rows.columns > most_bytes / (2 * sizeof(double)))
+  const bool lists = has_gaps(rows);
+  if (!lists && rows.columns > most_bytes / (2 * sizeof(double)))
     too_large("scaling " + std::to_string(rows.columns) + " features",
               "number the features without large gaps, or allow more memory");
   const Columns columns = describe_columns(rows);
-  Scaling scaling = scaling_of(columns, rows.columns, kind);
+  Scaling scaling = lists ? Scaling{kind, {}, {}} : scaling_of(columns, rows.columns, kind);
+  if (lists) {
+    // A list is never empty: if no feature occurs, the first is constant.
+    scaling.feature = columns.size() > 0 ? columns.feature : std::vector<Index>{0};
+    scaling.offset.assign(scaling.feature.size(), 0);
+    scaling.factor.assign(scaling.feature.size(), 0);
+    take_columns(columns, scaling);
+  }
+  const std::size_t known = scaling.factor.size();
+  const std::size_t value_bytes = sizeof(double) + (lists ? sizeof(Index) : 0);
   if (rows.sparse() && fills_up(scaling) && rows.count > 0 &&
-      rows.columns > most_bytes / sizeof(double) / rows.count)
+      known > most_bytes / value_bytes / rows.count)
     too_large("scaling by " + std::string(to_string(kind)) + " makes sparse rows dense and that",
               "use the scaling maximum, which keeps zeros");
   return scaling;
 }
 
 void apply(const Scaling& scaling, Features& rows) {
-  const std::size_t columns = scaling.factor.size();
-  if (rows.columns() > columns)
-    throw Error(Fault::data,
-                "the data has " + std::to_string(rows.columns()) +
-                    " features but the scaling was learned from " + std::to_string(columns),
-                "use data with the same features");
-  if (!rows.is_sparse() && rows.columns() < columns)
-    throw Error(Fault::data,
-                "the data has only " + std::to_string(rows.columns()) + " of the " +
-                    std::to_string(columns) + " features that the scaling was learned from",
-                "use data with the same features");
-  const bool sparse = rows.is_sparse() && !fills_up(scaling);
-  Features changed = sparse ? Features::sparse(columns) : Features::dense(columns);
+  const bool lists = scaling.lists_features();
+  if (!lists) require_features_of(scaling, rows);
+  const std::size_t known = scaling.factor.size();
+  const bool fills = fills_up(scaling);
+  const bool sparse = lists || (rows.is_sparse() && !fills);
+  const bool whole = fills || !sparse;  // every feature that is known gets a value
+  Features changed =
+      lists    ? Features::sparse(std::max(rows.columns(), std::size_t{scaling.feature.back()} + 1))
+      : sparse ? Features::sparse(known)
+               : Features::dense(known);
   const Rows view = rows.view();
   std::vector<Index> features;
   std::vector<double> values;
   std::vector<double> zero_row;
-  for (std::size_t j = 0; j < (sparse ? 0 : columns); ++j)
-    zero_row.push_back(scaled(scaling, j, 0, 0));
+  for (std::size_t k = 0; k < (whole ? known : 0); ++k)
+    zero_row.push_back(scaled(scaling, k, 0, 0));
   for (std::size_t i = 0; i < view.count; ++i) {
     features.clear();
     values = zero_row;
     view.for_each(i, [&](Index feature, double value) {
-      const double result = scaled(scaling, feature, value, i);
-      if (!sparse) {
-        values[feature] = result;
+      const auto place = place_of(scaling, feature);
+      if (!place) return;
+      const double result = scaled(scaling, *place, value, i);
+      if (whole) {
+        values[*place] = result;
       } else if (result != 0) {
         features.push_back(feature);
         values.push_back(result);
       }
     });
+    if (sparse && whole) keep_nonzeros(scaling.feature, features, values);
     if (sparse)
       changed.append(features, values);
     else

@@ -115,7 +115,10 @@ TEST(Scaling, SparseRowsThatWouldFillUpAreRefused) {
 TEST(Scaling, HugeFeatureNumbersTakeNoMemory) {
   Features features = Features::sparse(4294967295u);
   features.append(std::vector<Index>{4294967294u}, std::vector<double>{1});
-  EXPECT_THROW(learn_scaling(features, ScalingKind::maximum, plenty), Error);
+  features.append(std::vector<Index>{}, std::vector<double>{});
+  const Scaling scaling = learn_scaling(features, ScalingKind::maximum, 1 << 10);
+  EXPECT_EQ(scaling.feature, std::vector<Index>{4294967294u});
+  EXPECT_EQ(scaling.factor, std::vector<double>{1});
 }
 
 TEST(Scaling, RefusesOtherFeatures) {
@@ -130,6 +133,63 @@ TEST(Scaling, NamesRoundTrip) {
        {ScalingKind::range, ScalingKind::unit, ScalingKind::deviation, ScalingKind::maximum})
     EXPECT_EQ(scaling_kind(to_string(kind)), kind);
   EXPECT_FALSE(scaling_kind("ranges").has_value());
+}
+
+/// The same rows twice: with features next to each other, and with the last of them far away.
+struct NearAndFar {
+  static constexpr Index last = 4000000000u;
+  Features near = random_features(30, true);
+  Features far = Features::sparse(std::size_t{last} + 1);
+
+  NearAndFar() { moved_to(far, near); }
+  static void moved_to(Features& apart, const Rows& rows) {
+    for (std::size_t i = 0; i < rows.count; ++i) {
+      std::vector<Index> features;
+      std::vector<double> values;
+      rows.for_each(i, [&](Index feature, double value) {
+        features.push_back(feature == 3 ? last : feature);
+        values.push_back(value);
+      });
+      apart.append(features, values);
+    }
+  }
+};
+
+TEST(Scaling, FarFeaturesAreListedAndScaledAsNearOnes) {
+  for (const auto kind :
+       {ScalingKind::range, ScalingKind::unit, ScalingKind::deviation, ScalingKind::maximum}) {
+    NearAndFar rows;
+    const Scaling near = learn_scaling(rows.near, kind, plenty);
+    const Scaling far = learn_scaling(rows.far, kind, 1 << 20);
+    EXPECT_FALSE(near.lists_features());
+    EXPECT_EQ(far.feature, (std::vector<Index>{0, 1, 2, NearAndFar::last}));
+    EXPECT_EQ(far.offset, near.offset);
+    EXPECT_EQ(far.factor, near.factor);
+    apply(near, rows.near);
+    apply(far, rows.far);
+    EXPECT_TRUE(rows.far.is_sparse());
+    EXPECT_EQ(rows.far.columns(), std::size_t{NearAndFar::last} + 1);
+    for (const Index j : {0u, 1u, 2u}) EXPECT_EQ(column(rows.far, j), column(rows.near, j));
+    EXPECT_EQ(column(rows.far, NearAndFar::last), column(rows.near, 3));
+  }
+}
+
+TEST(Scaling, FeaturesThatAListDoesNotHaveAreZero) {
+  const Scaling scaling = learn_scaling(NearAndFar().far, ScalingKind::range, plenty);
+  Features other = Features::sparse(100);
+  other.append(std::vector<Index>{0, 50}, std::vector<double>{scaling.offset[0], 7});
+  apply(scaling, other);
+  EXPECT_EQ(column(other, 0)[0], 0);
+  EXPECT_EQ(column(other, 50)[0], 0);
+  EXPECT_EQ(column(other, NearAndFar::last)[0], -scaling.offset[3] * scaling.factor[3]);
+}
+
+TEST(Scaling, RowsWithoutValuesAreConstant) {
+  Features none = Features::sparse(100000000);
+  none.append(std::vector<Index>{}, std::vector<double>{});
+  const Scaling scaling = learn_scaling(none, ScalingKind::range, plenty);
+  EXPECT_EQ(scaling.feature, std::vector<Index>{0});
+  EXPECT_EQ(scaling.factor, std::vector<double>{0});
 }
 
 }  // namespace

@@ -167,8 +167,7 @@ struct Predictor::Packed {
 
 Predictor::Predictor(const Model& given) : model_(given), packed_(std::make_unique<Packed>()) {
   check_kernel(given.kernel);
-  if (form_of(given.kernel) && given.scaling.factor.empty() && given.functions.empty())
-    packed_->numbers = Renumbering(given.support);
+  if (form_of(given.kernel)) packed_->numbers = Renumbering(given.support);
   if (!packed_->numbers.none()) {
     packed_->closed = std::make_unique<Model>();
     packed_->closed->outcome = given.outcome;
@@ -178,10 +177,10 @@ Predictor::Predictor(const Model& given) : model_(given), packed_(std::make_uniq
     packed_->closed->support = packed_->numbers.applied(given.support);
     packed_->closed->features = packed_->numbers.size();
   }
-  const Model& model = packed_->closed ? *packed_->closed : given;
-  if (!model.functions.empty())
+  if (!given.functions.empty())
     packed_->functions =
-        std::make_unique<ParametricFunctions>(model.functions, model.feature_names, model.features);
+        std::make_unique<ParametricFunctions>(given.functions, given.feature_names, given.features);
+  const Model& model = packed_->closed ? *packed_->closed : given;
   packed_->weights = Weights::of(model);
   if (packed_->weights) return;
   packed_->mixture = std::make_unique<Mixture>(model);
@@ -253,8 +252,8 @@ std::vector<double> Predictor::values_of(Rows rows, std::span<const double> func
   if (rows.sparse()) rows.columns = std::max(rows.columns, known);
   // A feature that no support vector has counts like any other, as long as the kernel is one of
   // features and no scaling has to be known for it.
-  const bool takes_more =
-      rows.sparse() && model_.scaling.factor.empty() && !is_given(model_.kernel);
+  const bool takes_more = packed_->closed || (rows.sparse() && model_.scaling.factor.empty() &&
+                                              !is_given(model_.kernel));
   if (rows.columns != known && !(takes_more && rows.columns > known))
     throw Error(Fault::usage,
                 "the rows have " + std::to_string(rows.columns) + " features, the model " +

@@ -294,17 +294,6 @@ LeaveOneOut by_restarts(const Prepared& prepared, const TrainOptions& options,
   return result;
 }
 
-/// The row as machines see it.
-RowsToPredict one_row(const Prepared& prepared, Index row) {
-  const Rows all = *prepared.examples.x;
-  RowsToPredict rows;
-  rows.x = all.sparse() ? Features::sparse(all.columns) : Features::dense(all.columns);
-  rows.x.append(all, std::span(&row, 1));
-  for (const double value : prepared.examples.functions.of_row(row))
-    rows.functions.push_back(value);
-  return rows;
-}
-
 LeaveOneOut by_force(const Prepared& prepared, const TrainOptions& options, const Threads& threads,
                      const Observer& observer) {
   const Stopwatch clock;
@@ -326,8 +315,9 @@ LeaveOneOut by_force(const Prepared& prepared, const TrainOptions& options, cons
     const Model model =
         put_together(prepared, rest.problems, options, rest.machines, threads).model;
     const Predictor predictor(model);
+    const Index row = static_cast<Index>(i);
     result.predicted[i] = predictor.predict(predictor.decision_values(
-        one_row(prepared, static_cast<Index>(i)), threads, Precision::exact));
+        rows_to_predict(prepared, std::span(&row, 1)), threads, Precision::exact));
   }
   result.seconds = clock.seconds();
   return result;

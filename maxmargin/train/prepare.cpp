@@ -2,6 +2,8 @@
 
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/data/equal_rows.hpp"
+#include "maxmargin/data/like.hpp"
+#include "maxmargin/kernel/engine/engine.hpp"
 #include "maxmargin/kernel/mercer.hpp"
 #include "maxmargin/train/approximation.hpp"
 #include "maxmargin/train/machines.hpp"
@@ -106,6 +108,9 @@ Prepared prepare(Dataset data, const TrainOptions& options, const Threads& threa
                            : learn_scaling(data.x, *options.scaling, available_memory_bytes() / 2);
     apply(prepared.scaling, data.x);
   }
+  // Nobody but a kernel of features sees their numbers from here on.
+  if (form_of(options.kernel)) prepared.numbers = Renumbering(data.x);
+  if (!prepared.numbers.none()) data.x = prepared.numbers.applied(data.x);
   Examples& examples = prepared.examples;
   examples.x = std::make_shared<const Features>(std::move(data.x));
   if (std::holds_alternative<Precomputed>(options.kernel))
@@ -128,11 +133,15 @@ Prepared prepare(Dataset data, const TrainOptions& options, const Threads& threa
   return prepared;
 }
 
-Renumbering gaps_of(const Dataset& data, const TrainOptions& options) {
-  const bool seen = options.scaling || !options.functions.empty() ||
-                    std::holds_alternative<Precomputed>(options.kernel) ||
-                    std::holds_alternative<Custom>(options.kernel);
-  return seen ? Renumbering() : Renumbering(data.x);
+RowsToPredict rows_to_predict(const Prepared& prepared, std::span<const Index> rows) {
+  const Examples& examples = prepared.examples;
+  RowsToPredict chosen;
+  chosen.x = none_like(*examples.x);
+  chosen.x.append(examples.x->view(), rows);
+  if (!prepared.numbers.none()) chosen.x = prepared.numbers.undone(chosen.x, prepared.features);
+  for (const Index row : rows)
+    for (const double value : examples.functions.of_row(row)) chosen.functions.push_back(value);
+  return chosen;
 }
 
 double gamma_scale(const Rows& rows) {

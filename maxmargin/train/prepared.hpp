@@ -1,14 +1,17 @@
 #pragma once
 
 #include "maxmargin/data/renumbering.hpp"
+#include "maxmargin/model/predict.hpp"
 #include "maxmargin/train/problems.hpp"
 #include "maxmargin/train/train.hpp"
 
 namespace maxmargin {
 
-/// Data made ready to train on, once or several times: scaled, equal rows found, machines stated.
+/// Data made ready to train on, once or several times: scaled, gaps between features closed, equal
+/// rows found, machines stated.
 struct Prepared {
   Examples examples;
+  Renumbering numbers;  ///< of the features of the examples; models have the numbers of the data
   Subproblems problems;
   std::vector<double> y;       ///< as in Dataset
   std::vector<double> weight;  ///< as in Dataset; of two weights a row their mean
@@ -28,8 +31,8 @@ Prepared prepare(Dataset data, const TrainOptions& options, const Threads& threa
 Trained train(const Prepared& prepared, const Subproblems& problems, const TrainOptions& options,
               const Threads& threads, const Observer& observer);
 
-/// The gaps between features that can be closed: nobody but the kernel sees their numbers.
-Renumbering gaps_of(const Dataset& data, const TrainOptions& options);
+/// Chosen rows of the examples as the machines of a model see them.
+RowsToPredict rows_to_predict(const Prepared& prepared, std::span<const Index> rows);
 
 /// What a model says of the task and the options, before anything is known of the data.
 Model model_asked_for(const Subproblems& problems, const TrainOptions& options);

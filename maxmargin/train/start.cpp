@@ -49,7 +49,8 @@ std::vector<Index> rows_of_support(const Model& model, const TrainOptions& optio
              "start from a model of the same matrix");
     return {model.support_row.begin(), model.support_row.end()};
   }
-  if (!same) return find_rows(model.support, *data.x, threads);
+  if (!same && prepared.numbers.none()) return find_rows(model.support, *data.x, threads);
+  if (!same) return find_rows(prepared.numbers.applied(model.support), *data.x, threads);
   std::vector<Index> rows;
   for (const std::uint64_t row : model.support_row) rows.push_back(data.first_equal[row]);
   return rows;

@@ -132,6 +132,8 @@ Trained put_together(const Prepared& prepared, const Subproblems& problems,
   model.support = none_like(all);
   model.support.append(all.view(), rows, threads);
   model.support.fit();
+  if (!prepared.numbers.none())
+    model.support = prepared.numbers.undone(model.support, prepared.features);
   return trained;
 }
 

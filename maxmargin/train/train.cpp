@@ -36,8 +36,10 @@ void add_probabilities(const Prepared& prepared, const TrainOptions& options,
   trained.calibrate_seconds = clock.seconds();
 }
 
-Trained train_as_numbered(Dataset data, const TrainOptions& options, const Threads& threads,
-                          const Observer& observer) {
+}  // namespace
+
+Trained train(Dataset data, const TrainOptions& options, const Threads& threads,
+              const Observer& observer) {
   const Prepared prepared = prepare(std::move(data), options, threads, observer);
   const bool calibrated = options.probability_folds > 0;
   const Stopwatch clock;
@@ -57,22 +59,6 @@ Trained train_as_numbered(Dataset data, const TrainOptions& options, const Threa
   if (calibrated && trained.ended != Ended::cancelled)
     add_probabilities(prepared, options, retrainer ? &*retrainer : nullptr, threads, observer,
                       trained);
-  return trained;
-}
-
-}  // namespace
-
-Trained train(Dataset data, const TrainOptions& options, const Threads& threads,
-              const Observer& observer) {
-  const Renumbering numbers = gaps_of(data, options);
-  if (numbers.none()) return train_as_numbered(std::move(data), options, threads, observer);
-  const std::size_t features = data.x.columns();
-  const std::string hash = options.certified ? content_hash(data) : std::string();
-  data.x = numbers.applied(data.x);
-  Trained trained = train_as_numbered(std::move(data), options, threads, observer);
-  trained.model.support = numbers.undone(trained.model.support, features);
-  trained.model.features = features;
-  trained.model.data_hash = hash;
   return trained;
 }
 

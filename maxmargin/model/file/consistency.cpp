@@ -83,9 +83,15 @@ class Checker {
 
   void check_scaling() const {
     const Scaling& scaling = model_.scaling;
-    demand(scaling.factor.size() == scaling.offset.size() &&
-               (scaling.factor.empty() || scaling.factor.size() == model_.features),
-           "the scaling does not have the features of the model");
+    const std::size_t known = scaling.lists_features() ? scaling.feature.size() : model_.features;
+    demand(
+        scaling.factor.size() == scaling.offset.size() &&
+            (scaling.factor.empty() ? !scaling.lists_features() : scaling.factor.size() == known),
+        "the scaling does not have the features of the model");
+    demand(!scaling.lists_features() ||
+               (std::ranges::is_sorted(scaling.feature, std::ranges::less_equal{}) &&
+                scaling.feature.back() < model_.features),
+           "features of the scaling do not increase or are too large");
     demand(all_finite(scaling.factor) && all_finite(scaling.offset),
            "the scaling is not of finite numbers");
   }

@@ -70,6 +70,7 @@ std::string digest(const Model& model) {
   all.add(model.classes);
   all.add(model.scaling.offset);
   all.add(model.scaling.factor);
+  if (model.scaling.lists_features()) all.add(model.scaling.feature);
   for (const ParametricFunction& function : model.functions) {
     all.add(std::string(to_string(function.kind)));
     all.add(function.text);

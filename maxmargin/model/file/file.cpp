@@ -23,11 +23,12 @@ static_assert(std::endian::native == std::endian::little,
               "sections are copied as they are; a big-endian machine must swap their bytes");
 
 constexpr std::string_view magic = "maxmargin model ";
-// Models with unpenalised functions besides the bias have version 2: a program that knows only
-// version 1 would not look for them.
-constexpr std::uint64_t plain_version = 1, newest_version = 2;
+// Models with unpenalised functions besides the bias have version 2, those whose scaling lists its
+// features version 3: a program that knows only an earlier one would not look for them.
+constexpr std::uint64_t plain_version = 1, functions_version = 2, newest_version = 3;
 std::uint64_t version_of(const Model& model) {
-  return model.functions.empty() ? plain_version : newest_version;
+  if (model.scaling.lists_features()) return newest_version;
+  return model.functions.empty() ? plain_version : functions_version;
 }
 constexpr std::string_view header_word = "header ";
 constexpr std::size_t checksum_size = 33;  // 32 hex digits and the end of the line
@@ -76,6 +77,7 @@ void write_content(const Model& model, const Sink& sink) {
   if (stored > 0 && rows.floats != nullptr) put(std::span(rows.floats + first, stored));
   if (stored > 0 && rows.floats == nullptr) put(std::span(rows.doubles + first, stored));
   if (stored > 0 && rows.sparse()) put(std::span(rows.index + first, stored));
+  put(model.scaling.feature);
   for (const Machine& machine : model.machines) put(machine.support);
 }
 
@@ -166,6 +168,7 @@ Model take_sections(ModelHeader header, Front front, const std::string& name) {
   else
     rows.floats = front.array<float>(sizes.stored).data();
   if (sizes.sparse) rows.index = front.array<Index>(sizes.stored).data();
+  if (sizes.lists_scaled) front.array(sizes.scaled, model.scaling.feature);
   for (std::size_t m = 0; m < model.machines.size(); ++m)
     front.array(sizes.support[m], model.machines[m].support);
   if (front.size() != 0) throw_damaged(name, "it goes on behind its end");
@@ -182,7 +185,7 @@ std::uint64_t check_version(Front& front, const std::string& name) {
   if (written < plain_version || written > newest_version)
     throw Error(Fault::data, Place{name},
                 "this model has version " + std::to_string(written) +
-                    " of the format, this program knows versions 1 and " +
+                    " of the format, this program knows versions 1 to " +
                     std::to_string(newest_version),
                 "use the program that wrote it or a newer one");
   return written;

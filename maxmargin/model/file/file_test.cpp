@@ -316,6 +316,31 @@ TEST(ModelFile, ForgedSectionsAreRefused) {
   refused([&](std::string& b) { overwrite(b, model.support.view().doubles[4], -infinity); });
 }
 
+TEST(ModelFile, AScalingMayListItsFeatures) {
+  Model model = sample::classifier(Rbf{0.1}, 2, Multiclass::one_vs_one, Storage::sparse_float);
+  model.scaling = {ScalingKind::range, {0.5, 0.1}, {2, 3}, {1, 4}};
+  const std::string bytes = to_bytes(model);
+  EXPECT_EQ(bytes.substr(0, 18), "maxmargin model 3\n");
+  const Model back = from_bytes(bytes_of(bytes), "m");
+  expect_same(model, back);
+  EXPECT_EQ(back.scaling.feature, model.scaling.feature);
+  const std::uint32_t in_order[] = {1, 4}, unsorted[] = {4, 1};
+  const auto text = [](const std::uint32_t* list) {
+    return std::string(reinterpret_cast<const char*>(list), 2 * sizeof *list);
+  };
+  EXPECT_EQ(fault_of(signed_again(replaced(bytes, text(in_order), text(unsorted)))), Fault::data);
+  EXPECT_EQ(fault_of(signed_again(replaced(bytes, "model 3", "model 1"))), Fault::data);
+  const std::string known = digest(model);
+  model.scaling.feature = {0, 4};
+  EXPECT_NE(digest(model), known);
+  for (const std::vector<Index>& bad : {std::vector<Index>{1, 5}, {4, 1}, {4, 4}, {1}, {1, 2, 4}}) {
+    model.scaling.feature = bad;
+    EXPECT_THROW(to_bytes(model), Error);
+  }
+  model.scaling = {ScalingKind::range, {}, {}, {1}};
+  EXPECT_THROW(to_bytes(model), Error);
+}
+
 TEST(ModelFile, NewerVersionIsNamed) {
   try {
     from_bytes(bytes_of(std::string("maxmargin model 7\nheader 10\n")), "m");

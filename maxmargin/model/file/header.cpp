@@ -219,6 +219,7 @@ Json model_json(const Model& model) {
     json["options"].push_back(Json::array({text_json(name), text_json(value)}));
   json["scaling"] = std::string(to_string(model.scaling.kind));
   json["scaled_features"] = sizes.scaled;
+  if (sizes.lists_scaled) json["scaling_lists_features"] = true;
   json["support"] = support_json(sizes);
   json["machines"] = machines_json(model);
   if (!model.functions.empty()) json["functions"] = functions_json(model.functions);
@@ -277,7 +278,7 @@ void check_sizes(const SectionSizes& sizes, std::uint64_t most_bytes, const std:
   };
   spend(sizes.vectors, sizeof(std::uint64_t));
   spend(sizes.stored, sizes.doubles ? sizeof(double) : sizeof(float));
-  spend(sizes.scaled, 2 * sizeof(double));
+  spend(sizes.scaled, 2 * sizeof(double) + (sizes.lists_scaled ? sizeof(Index) : 0));
   for (const std::uint64_t count : sizes.support) spend(count, sizeof(double) + sizeof(Index));
   for (const std::uint64_t count : sizes.lambda) spend(count, sizeof(double));
   std::uint64_t cells = 0;
@@ -298,6 +299,7 @@ std::vector<FileSection> SectionSizes::sections() const {
   list.push_back({"scaling factor", "f64", scaled});
   list.push_back({"support value", doubles ? "f64" : "f32", stored});
   if (sparse) list.push_back({"support index", "u32", stored});
+  if (lists_scaled) list.push_back({"scaling feature", "u32", scaled});
   list.push_back({"machine support", "u32", total(support)});
   return list;
 }
@@ -310,6 +312,7 @@ SectionSizes sizes_of(const Model& model) {
                      rows.sparse(),
                      rows.floats == nullptr && rows.doubles != nullptr,
                      model.scaling.factor.size(),
+                     model.scaling.lists_features(),
                      {},
                      {}};
   for (const Machine& machine : model.machines) {
@@ -349,6 +352,8 @@ ModelHeader read_header(const std::string& text, std::uint64_t most_bytes,
   model.options = std::move(stated.rest);
   model.scaling.kind = take_named(top["scaling"], all_scalings);
   header.sizes.scaled = top["scaled_features"].count();
+  if (top.has("scaling_lists_features"))
+    header.sizes.lists_scaled = top["scaling_lists_features"].yes();
   take_support(top["support"], header.sizes);
   take_machines(top["machines"], header);
   if (top.has("functions")) model.functions = take_functions(top["functions"]);

@@ -23,6 +23,7 @@ struct SectionSizes {
   bool sparse = false;
   bool doubles = false;
   std::uint64_t scaled = 0;            ///< features of the scaling
+  bool lists_scaled = false;           ///< whether it says which
   std::vector<std::uint64_t> support;  ///< of each machine
   std::vector<std::uint64_t> lambda;   ///< of each machine
 

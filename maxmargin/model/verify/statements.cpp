@@ -94,11 +94,17 @@ Found wrong_classes(const Model& model, const Dataset& data) {
 Found wrong_scaling(const Model& model, const Rows& visible) {
   if (model.scaling.factor.empty()) return {};
   const Scaling learned = learn_scaling(visible, model.scaling.kind, available_memory_bytes() / 2);
+  if (learned.feature != model.scaling.feature)
+    return Objection{"scaling", "the features that it lists are not those of the data"};
   for (std::size_t j = 0; j < learned.factor.size(); ++j)
     if (j >= model.scaling.factor.size() || learned.factor[j] != model.scaling.factor[j] ||
         learned.offset[j] != model.scaling.offset[j])
-      return Objection{"scaling", "feature " + std::to_string(j + 1) +
-                                      " is scaled otherwise than the data asks for"};
+      return Objection{
+          "scaling",
+          "feature " +
+              std::to_string((learned.lists_features() ? std::uint64_t{learned.feature[j]} : j) +
+                             1) +
+              " is scaled otherwise than the data asks for"};
   return {};
 }
 

@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "maxmargin/base/clock.hpp"
-#include "maxmargin/data/like.hpp"
 #include "maxmargin/model/agreement.hpp"
 #include "maxmargin/model/predict.hpp"
 #include "maxmargin/train/folds/held_out.hpp"
@@ -39,7 +38,7 @@ class Judge {
       const std::span<const Index> some(rows.data() + begin,
                                         std::min(rows_at_a_time, rows.size() - begin));
       const std::vector<double> values =
-          predictor ? predictor->decision_values(chosen(some), threads)
+          predictor ? predictor->decision_values(rows_to_predict(prepared_, some), threads)
                     : HeldOut(prepared_, model).decision_values(some, threads);
       for (std::size_t k = 0; k < some.size(); ++k) {
         const std::span<const double> f(&values[k * number.size()], number.size());
@@ -86,17 +85,6 @@ class Judge {
     std::vector<Index> rows;
     for (std::size_t i = 0; i < folds_.of_row.size(); ++i)
       if (folds_.holds(fold, i)) rows.push_back(static_cast<Index>(i));
-    return rows;
-  }
-
-  RowsToPredict chosen(std::span<const Index> some) const {
-    const Rows all = *prepared_.examples.x;
-    RowsToPredict rows;
-    rows.x = none_like(all);
-    rows.x.append(all, some);
-    for (const Index row : some)
-      for (const double value : prepared_.examples.functions.of_row(row))
-        rows.functions.push_back(value);
     return rows;
   }
 
@@ -258,8 +246,6 @@ CrossValidated cross_validate(Dataset data, const TrainOptions& options, int fol
   result.outcome = outcome_of(options.task);
   const Classes classes =
       result.outcome == Outcome::classes && data.labelled() ? classes_of(data) : Classes{};
-  if (const Renumbering numbers = gaps_of(data, options); !numbers.none())
-    data.x = numbers.applied(data.x);
   const Prepared prepared = prepare(std::move(data), options, threads);
   result.classes = prepared.problems.classes;
   result.folds = make_folds(prepared.examples.x->count(), prepared.y, prepared.weight,
