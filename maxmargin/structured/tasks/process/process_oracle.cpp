@@ -14,11 +14,33 @@ constexpr std::uint64_t most_examples = std::uint64_t{1} << 31;
 /// Numbers that descriptions may have in memory, 12 bytes each; then all are forgotten.
 constexpr std::size_t most_known_numbers = std::size_t{1} << 24;
 
+/// The line with null for numbers that JSON does not have, but Python and others write: so that it
+/// can be said what they stand for.
+std::string with_nulls(std::string_view line) {
+  std::string text;
+  bool in_word = false;
+  for (std::size_t at = 0; at < line.size();) {
+    const std::string_view rest = line.substr(at);
+    if (line[at] == '"') in_word = !in_word;
+    if (in_word && line[at] == '\\') text += line[at++];  // what follows ends no word
+    std::size_t length = 0;
+    for (const std::string_view name : {"NaN", "nan", "-Infinity", "Infinity", "-inf", "inf"})
+      if (!in_word && length == 0 && rest.starts_with(name)) length = name.size();
+    if (length > 0)
+      text += "null";
+    else if (at < line.size())
+      text += line[at];
+    at += std::max<std::size_t>(1, length);
+  }
+  return text;
+}
+
 /// An answer, and whose fault it is if it cannot be used.
 class Answer {
  public:
   Answer(const ChildProcess& child, const std::string& line)
       : command_(child.command()), json_(Json::parse(line, nullptr, false)) {
+    if (json_.is_discarded()) json_ = Json::parse(with_nulls(line), nullptr, false);
     if (json_.is_discarded() || !json_.is_object())
       refuse("sent " + shown(line) + ", which is no JSON object");
   }
@@ -68,6 +90,7 @@ class Answer {
     return y;
   }
   double finite(const Json& value, const std::string& what) const {
+    if (value.is_null()) refuse("sent a number that is not finite as " + what);
     if (!value.is_number() || !std::isfinite(value.get<double>()))
       refuse("sent " + shown(value.dump()) + " as " + what);
     return value.get<double>();

@@ -189,6 +189,10 @@ TEST_F(StructuredProcess, WhatAnOracleDoesWrongIsOneClearLine) {
   expect("*'\"open\"'*) echo '{\"examples\":2,\"dimensions\":1,\"truths\":[[0]]}';;",
          "must send 2 \"truths\"");
   expect("*'\"describe\"'*'[[1]]'*) echo '{\"losses\":[NaN],\"features\":[[]]}';;",
+         "sent a number that is not finite as a loss of example 1");
+  expect("*'\"describe\"'*'[[1]]'*) echo '{\"losses\":[1],\"features\":[[[0,-Infinity]]]}';;",
+         "sent a number that is not finite as a feature of example 1");
+  expect("*'\"describe\"'*'[[1]]'*) echo '{\"losses\":[1],\"NaN\\\"NaN';;",
          "which is no JSON object");
   expect("*'\"describe\"'*'[[1]]'*) echo '{\"losses\":[-1],\"features\":[[]]}';;",
          "gives a structure of example 1 a loss below 0, -1");
