@@ -25,3 +25,32 @@ function(compile_together target most)
     endif()
   endforeach()
 endfunction()
+
+# read_once(TARGET HEADER...): with MAXMARGIN_TOGETHER and clang, whose time for a source without
+# optimisation is that of reading headers, these are read once for all sources of a target. Sources
+# with options of their own read them by themselves. GCC 12 saves less, and warns of std::string when
+# it comes out of a precompiled header.
+function(read_once target)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    return()
+  endif()
+  set(headers ${ARGN})
+  if(NOT MAXMARGIN_TOGETHER)
+    # None of our own, so that a change compiles no more again than it has to.
+    list(FILTER headers EXCLUDE REGEX "^<maxmargin/")
+  endif()
+  target_precompile_headers(${target} PRIVATE ${headers})
+  get_target_property(sources ${target} SOURCES)
+  foreach(source ${sources})
+    get_source_file_property(options ${source} COMPILE_OPTIONS)
+    if(options)
+      set_source_files_properties(${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+    endif()
+  endforeach()
+  if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache$")
+    # Without these it caches no source that has a precompiled header.
+    target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+    set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER
+      "${CMAKE_COMMAND};-E;env;CCACHE_SLOPPINESS=pch_defines,time_macros;${CMAKE_CXX_COMPILER_LAUNCHER}")
+  endif()
+endfunction()

@@ -1,0 +1,103 @@
+#include "cli/program.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <new>
+#include <optional>
+#include <span>
+
+#include "cli/exit_codes.hpp"
+#include "cli/help.hpp"
+#include "cli/libsvm/commands.hpp"
+#include "cli/output.hpp"
+#include "cli/signals.hpp"
+#include "cli/structured.hpp"
+#include "cli/svmstruct/commands.hpp"
+#include "cli/verbs.hpp"
+#include "maxmargin/base/error.hpp"
+
+namespace maxmargin::cli {
+namespace {
+
+int complain(int code, std::string_view what) {
+  std::string line = fmt::format("maxmargin: {}", what);
+  for (char& letter : line)
+    if (letter == '\n' || letter == '\r') letter = ' ';
+  tell(line + "\n");
+  return code;
+}
+
+/// Whether the program goes by the name of a command of LIBSVM's or SVMstruct's; runs that then.
+std::optional<int> run_by_other_name(std::span<char*> arguments) {
+  for (int named = 0; named < 2 && !arguments.empty(); ++named) {
+    const std::string_view path = arguments[0];
+    arguments = arguments.subspan(1);
+    const std::string_view name = named == 0 ? path.substr(path.rfind('/') + 1) : path;
+    if (const libsvm::Command command = libsvm::command_named(name))
+      return libsvm::run(command, arguments);
+    if (const auto code = svmstruct::run(name, arguments)) return code;
+  }
+  return std::nullopt;
+}
+
+int run(int argc, char** argv) {
+  CLI::App program{"Support vector machines, fast and certified.", "maxmargin"};
+  program.formatter(std::make_shared<HelpFormatter>());
+  program.get_formatter()->label("Positionals", "Arguments");
+  program.set_help_flag("-h,--help", "show this help");
+  program.set_version_flag("--version", "maxmargin " MAXMARGIN_VERSION, "show the version");
+  program.require_subcommand(1);
+  const Verb verbs[] = {add_train(program),   add_predict(program), add_verify(program),
+                        add_check(program),   add_inspect(program), add_convert(program),
+                        add_solvers(program), add_race(program),    add_stream(program),
+                        add_path(program),    add_estimate(program)};
+  for (const Verb& verb : verbs) verb.app->group("Commands");
+  program.footer(std::string("'maxmargin COMMAND --help' shows the options of a command.\n\n") +
+                 exit_code_help);
+  refuse_empty_values(argc, argv);
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::Success& asked) {
+    // Help or version: the library writes them to the streams it is given.
+    std::ostringstream text;
+    program.exit(asked, text, text);
+    print(text.str());
+    return exit_ok;
+  } catch (const CLI::ParseError& error) {
+    return complain(exit_usage, explain(program, error));
+  }
+  for (const Verb& verb : verbs)
+    if (verb.app->parsed()) return verb.run();
+  return exit_internal;
+}
+
+/// One line for whatever ends it early.
+int run_and_explain(int argc, char** argv) {
+  try {
+    if (const auto code = run_by_other_name({argv, static_cast<std::size_t>(argc)})) return *code;
+    if (const auto code = run_structured({argv, static_cast<std::size_t>(argc)})) return *code;
+    return run(argc, argv);
+  } catch (const Error& error) {
+    return complain(exit_code(error.fault()), error.what());
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    return complain(exit_internal, fmt::format("internal error: {}", error.what()));
+  }
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv) {
+  settle_process();
+  try {
+    return run_and_explain(argc, argv);
+  } catch (const std::bad_alloc&) {
+    // Nothing that needs memory may be done here.
+    tell(out_of_memory);
+    return exit_io;
+  }
+}
+
+}  // namespace maxmargin::cli
