@@ -151,7 +151,9 @@ int run_check(const CheckArguments& arguments) {
   else
     arguments.kernel.require_unused();
   const StartedThreads threads(arguments.threads);
-  const Dataset data = read(arguments.data, arguments.reading.make(), threads);
+  Dataset data = read(arguments.data, arguments.reading.make(), threads);
+  if (arguments.kernel.name() == Precomputed::name)
+    naming(arguments.data, [&] { return take_serials(data); });
   const Description found = describe(data);
   std::optional<Kernel> kernel;
   Mercer mercer;

@@ -8,6 +8,7 @@
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/base/text.hpp"
+#include "maxmargin/data/serials.hpp"
 #include "maxmargin/libsvm/text.hpp"
 
 namespace maxmargin::cli {
@@ -30,10 +31,11 @@ constexpr std::array<std::pair<const char*, Format>, 5> formats{{{"auto", Format
                                                                  {"csv", Format::csv},
                                                                  {"tsv", Format::tsv},
                                                                  {"idx", Format::idx}}};
-constexpr std::array<std::pair<const char*, ReadOptions::Base>, 3> bases{
+constexpr std::array<std::pair<const char*, ReadOptions::Base>, 4> bases{
     {{"auto", ReadOptions::Base::automatic},
      {"0", ReadOptions::Base::zero},
-     {"1", ReadOptions::Base::one}}};
+     {"1", ReadOptions::Base::one},
+     {"serial", ReadOptions::Base::serial}}};
 constexpr std::array<std::pair<const char*, ReadOptions::Header>, 3> headers{
     {{"auto", ReadOptions::Header::automatic},
      {"yes", ReadOptions::Header::yes},
@@ -51,7 +53,8 @@ void ReadingOptions::add_to(CLI::App& app, Weights weights) {
       "label column of a CSV file, by name or number from 1; none: there are no labels [label, "
       "class, target or y, else the first]");
   add("--labels", label_file_, "FILE", "label file of an idx file [found by its usual name]");
-  add("--base", base_, "auto|0|1", "first feature index of a LIBSVM file [auto]");
+  add("--base", base_, "auto|0|1|serial",
+      "first feature index of a LIBSVM file; serial: 1, and index 0 numbers the rows [auto]");
   add("--header", header_, "auto|yes|no", "whether a CSV file starts with names [auto]");
   if (weights == Weights::no) return;
   add("--weights", weight_file_, "FILE",
@@ -114,6 +117,23 @@ void ReadingOptions::fill_in(const std::vector<std::pair<std::string, std::strin
   for (const auto& [name, value] : stored)
     for (const auto& [known, target] : targets)
       if (name == known && target->empty()) *target = value;
+}
+
+bool take_serials(Dataset& data) {
+  const std::size_t rows = data.rows(), columns = data.x.columns();
+  if (!data.counts_from_zero || columns <= rows) return false;
+  if (const auto wrong = row_without_serial(data.x)) {
+    if (columns > rows + 1) return false;
+    throw Error(Fault::data,
+                fmt::format("index 0 of row {} is not {}: with index 0, a precomputed kernel has "
+                            "LIBSVM's form, where it is the number of the row",
+                            *wrong + 1, *wrong + 1),
+                "number the rows from 1 on, in the order of the kernel's columns, or leave index 0 "
+                "out");
+  }
+  data.x = without_serials(data.x);
+  data.counts_from_zero = false;
+  return true;
 }
 
 ModelFormat model_format(const std::string& path) {

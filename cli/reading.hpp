@@ -31,6 +31,10 @@ class ReadingOptions {
       over_column_;
 };
 
+/// Rows of a precomputed kernel in LIBSVM's form: takes index 0, the number of each row, away.
+/// False where they have another form; an Error where the numbers are wrong.
+bool take_serials(Dataset& data);
+
 /// What kind of model a file is, by its first bytes.
 enum class ModelFormat { none, own, libsvm };
 ModelFormat model_format(const std::string& path);

@@ -4,11 +4,14 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <exception>
 #include <new>
+#include <string_view>
 
 #include "cli/exit_codes.hpp"
 #include "cli/output.hpp"
@@ -21,6 +24,14 @@ std::atomic<int> requested{0};
 static_assert(std::atomic<int>::is_always_lock_free, "the handler must be signal-safe");
 char to_remove[PATH_MAX];
 
+// Runs from the first request on; made before, as a handler cannot make it.
+timer_t patience;
+std::atomic<bool> has_patience{false};
+constexpr itimerspec patience_time{{0, 0}, {0, 400'000'000}};
+constexpr std::string_view waiting =
+    "maxmargin: asked to end, what there is is being kept; a second SIGINT or SIGTERM ends at "
+    "once, without it\n";
+
 void make_plain(int signal) {
   struct sigaction plain {};
   plain.sa_handler = SIG_DFL;
@@ -29,11 +40,20 @@ void make_plain(int signal) {
 
 extern "C" void note_request(int signal) {
   int none = 0;
-  requested.compare_exchange_strong(none, signal, std::memory_order_relaxed);
+  if (requested.compare_exchange_strong(none, signal, std::memory_order_relaxed) &&
+      has_patience.load(std::memory_order_relaxed))
+    timer_settime(patience, 0, &patience_time, nullptr);
   // Those that people send; the kernel repeats SIGXCPU every second.
   if (signal != SIGINT && signal != SIGTERM) return;
   make_plain(SIGINT);
   make_plain(SIGTERM);
+}
+
+extern "C" void tell_of_waiting(int) {
+  const int error = errno;
+  // Nobody is told where there is nobody.
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, waiting.data(), waiting.size());
+  errno = error;
 }
 
 extern "C" void remove_and_end(int signal) {
@@ -78,10 +98,23 @@ void restore(const std::array<struct sigaction, count>& before) {
 
 StopRequest::StopRequest() {
   requested.store(0);
+  struct sigaction action {};
+  action.sa_handler = tell_of_waiting;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGALRM, &action, &alarm_before_);
+  sigevent event{};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = SIGALRM;
+  has_patience.store(timer_create(CLOCK_MONOTONIC, &event, &patience) == 0);
   install(note_request, before_);
 }
 
-StopRequest::~StopRequest() { restore(before_); }
+StopRequest::~StopRequest() {
+  restore(before_);
+  if (has_patience.exchange(false)) timer_delete(patience);
+  sigaction(SIGALRM, &alarm_before_, nullptr);
+}
 
 int StopRequest::signal() const { return requested.load(std::memory_order_relaxed); }
 

@@ -8,8 +8,8 @@ namespace maxmargin::cli {
 
 /// While it lives, a request to end is only noted: an interrupt (Ctrl-C), a termination, a terminal
 /// that hung up, processor time that is used up, and SIGUSR1 and SIGUSR2 of batch systems. The
-/// second interrupt or termination ends the program at once. A signal that was ignored before stays
-/// ignored. One at a time.
+/// second interrupt or termination ends the program at once, and whoever still waits half a second
+/// after the first is told so. A signal that was ignored before stays ignored. One at a time.
 class StopRequest {
  public:
   StopRequest();
@@ -25,6 +25,7 @@ class StopRequest {
 
  private:
   std::array<struct sigaction, signals.size()> before_{};
+  struct sigaction alarm_before_ {};
 };
 
 /// While it lives, a request to end removes this file first; without a name it does nothing. One at

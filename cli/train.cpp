@@ -303,7 +303,7 @@ int run_cross_validation(const TrainArguments& arguments, TrainingData& read,
 /// Writes the model, and what there is to say. A request to end that comes meanwhile waits.
 int finish(const TrainArguments& arguments, const TrainingData& read, Trained trained,
            const DiskReport* disk, const StopRequest& request, const Threads& threads) {
-  for (auto& each : arguments.remembered(read.counts_from_zero))
+  for (auto& each : arguments.remembered(read.base))
     trained.model.options.push_back(std::move(each));
   save(trained.model, arguments.model);
   if (arguments.json)
@@ -332,7 +332,7 @@ int train_out_of_core(const TrainArguments& arguments, const SpilledData& data,
   read.rows = data.rows->rows();
   read.features = data.features;
   read.density = data.density;
-  read.counts_from_zero = data.outline.counts_from_zero;
+  if (data.outline.counts_from_zero) read.base = "0";
   read.seconds = data.seconds;
   read.options = naming(arguments.data, [&] { return arguments.options(data.outline); });
   const StopRequest request;

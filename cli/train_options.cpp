@@ -396,12 +396,12 @@ std::vector<ParametricFunction> TrainArguments::functions() const {
 }
 
 std::vector<std::pair<std::string, std::string>> TrainArguments::remembered(
-    bool counts_from_zero) const {
+    const std::string& base) const {
   auto options = reading_.given();
   const auto is_base = [](const auto& option) { return option.first == "base"; };
   // A test file may happen to have no index 0 that would tell.
-  if (counts_from_zero && std::none_of(options.begin(), options.end(), is_base))
-    options.emplace_back("base", "0");
+  if (!base.empty() && std::none_of(options.begin(), options.end(), is_base))
+    options.emplace_back("base", base);
   return options;
 }
 

@@ -30,12 +30,14 @@ class TrainArguments {
   bool gives(std::string_view field) const {
     return task_fields_.given(field) || kernel_.gives(field);
   }
+  /// Whether rows hold kernel values, in whatever form.
+  bool is_precomputed() const { return kernel_.name() == Precomputed::name; }
   bool demands_out_of_core() const { return out_of_core_; }
   Outcome outcome() const;
   bool names_task() const { return task_option_ != nullptr && task_option_->count() > 0; }
   SpillOptions spill_options() const;
   /// What the model should remember of how its data was read and scaled.
-  std::vector<std::pair<std::string, std::string>> remembered(bool counts_from_zero) const;
+  std::vector<std::pair<std::string, std::string>> remembered(const std::string& base) const;
 
   std::string data, model;
   int threads = 0;

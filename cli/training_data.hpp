@@ -14,7 +14,7 @@ struct TrainingData {
   std::size_t rows = 0, features = 0;
   double density = 0;
   double seconds = 0;  ///< that reading took
-  bool counts_from_zero = false;
+  std::string base;    ///< --base as found in the file, where it is not 1
 };
 
 /// Reads what the arguments name; warns where the features' scales would spoil the training.

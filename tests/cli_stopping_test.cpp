@@ -75,5 +75,22 @@ TEST_F(CliStopping, AnInterruptWhileReadingEndsAtOnce) {
   EXPECT_FALSE(exists("m"));
 }
 
+TEST_F(CliStopping, WhoWaitsForAModelIsToldHowToEndIt) {
+  write("small", two_classes(60, 0.1));
+  // Nobody reads: writing takes for ever.
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  const Finished finished = run({"train", "small", "-o", "pipe", "--quiet"}, {}, [&](pid_t child) {
+    wait_until_interruptible(child);
+    kill(child, SIGTERM);
+    constexpr int long_enough = 4000;
+    for (int k = 0; k < long_enough && text_of(".stderr").empty(); ++k)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    kill(child, SIGTERM);
+  });
+  EXPECT_EQ(finished.code, -SIGTERM);
+  EXPECT_NE(finished.err.find("a second SIGINT or SIGTERM ends at once"), std::string::npos)
+      << finished.err;
+}
+
 }  // namespace
 }  // namespace maxmargin::cli_test

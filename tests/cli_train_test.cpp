@@ -1,6 +1,8 @@
 // Training, checking and looking into models from the command line.
 #include <zlib.h>
 
+#include <numeric>
+
 #include "tests/cli_program.hpp"
 
 namespace maxmargin::cli_test {
@@ -245,6 +247,52 @@ TEST_F(CliTrain, CheckTellsWhatIsOdd) {
       run({"check", "d", "--kernel", "sigmoid", "--coef0", "-20", "--json"}).json();
   EXPECT_FALSE(sigmoid["mercer"]["holds"].get<bool>());
   EXPECT_GT(sigmoid["mercer"]["negative_share"].get<double>(), 0.0);
+}
+
+// x1 x2 + 1 of points on a line, with the numbers of rows as index 0 where LIBSVM has them.
+std::string kernel_rows(const std::vector<int>& points, int training, bool serials) {
+  std::string text;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    text += points[i] % 3 == 0 ? "1" : "-1";
+    if (serials) text += " 0:" + std::to_string(i + 1);
+    for (int j = 0; j < training; ++j)
+      text += " " + std::to_string(j + 1) + ":" + std::to_string(points[i] * j + 1);
+    text += "\n";
+  }
+  return text;
+}
+
+TEST_F(CliTrain, APrecomputedKernelMayHaveTheFormOfLibsvm) {
+  std::vector<int> points(12);
+  std::iota(points.begin(), points.end(), 0);
+  const std::vector<int> others{5, 20, -3};
+  std::vector<json> told;
+  std::vector<std::string> said;
+  for (const bool serials : {false, true}) {
+    write("k", kernel_rows(points, 12, serials));
+    write("t", kernel_rows(others, 12, serials));
+    told.push_back(run({"train", "k", "-o", "m", "--kernel", "precomputed", "--json"}).json());
+    said.push_back(run({"predict", "t", "m", "--decision-values", "--quiet"}).out);
+    EXPECT_EQ(run({"verify", "m", "k"}).code, 0) << serials;
+    EXPECT_EQ(run({"check", "k", "--kernel", "precomputed"}).code, 0) << serials;
+  }
+  EXPECT_EQ(told[0]["digest"], told[1]["digest"]);
+  EXPECT_EQ(told[1]["features"], 12);
+  EXPECT_EQ(said[0], said[1]);
+  EXPECT_EQ(count_lines(said[0]), 3u);
+  // Without numbers, the model reads a file that has none as well.
+  write("t", kernel_rows(others, 12, false));
+  EXPECT_EQ(run({"predict", "t", "m", "--decision-values", "--quiet"}).out, said[0]);
+}
+
+TEST_F(CliTrain, WrongNumbersOfRowsOfAPrecomputedKernelAreNamed) {
+  write("k", "1 0:1 1:1 2:0\n-1 0:3 1:0 2:1\n");
+  const Finished refused = run({"train", "k", "-o", "m", "--kernel", "precomputed"});
+  EXPECT_EQ(refused.code, 3);
+  EXPECT_NE(refused.err.find("index 0 of row 2 is not 2"), std::string::npos) << refused.err;
+  // A matrix that counts from 0 is one.
+  write("k", "1 0:2 1:0.5\n-1 0:0.5 1:3\n");
+  EXPECT_EQ(run({"train", "k", "-o", "m", "--kernel", "precomputed", "--quiet"}).code, 0);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "maxmargin/data/readers/number.hpp"
 #include "maxmargin/data/readers/piece_parsers.hpp"
 #include "maxmargin/data/readers/row_reader.hpp"
+#include "maxmargin/data/serials.hpp"
 
 // LIBSVM and SVMlight text: one row a line,
 //
@@ -328,19 +329,22 @@ class LibsvmReader final : public RowReader {
   std::size_t ready() const override { return builder_.rows(); }
 
   Dataset take() override {
-    const bool from_zero =
-        options_.base == ReadOptions::Base::automatic && builder_.zero_place().has_value();
+    using Base = ReadOptions::Base;
+    const bool wraps = (options_.base == Base::automatic || options_.base == Base::serial) &&
+                       builder_.zero_place().has_value();
+    const bool from_zero = wraps && options_.base == Base::automatic;
     if (from_zero && taken_from_one_)
       throw Error(Fault::data, *builder_.zero_place(),
                   "index 0, but earlier rows were taken to count from 1",
                   "state that the file counts from 0");
     Dataset data = builder_.take();
-    if (from_zero) {
+    if (wraps) {
       data.x.shift_features(threads_);
       data.x.widen(data.x.columns() + 1);
     }
+    if (wraps && !from_zero) data.x = without_serials(data.x);
     taken_from_one_ = !from_zero;
-    data.counts_from_zero = from_zero || options_.base == ReadOptions::Base::zero;
+    data.counts_from_zero = from_zero || options_.base == Base::zero;
     data.x.widen(options_.columns);
     return data;
   }

@@ -25,11 +25,9 @@ struct ReadOptions {
                               ///< Dataset::weight_over
   std::string label_file;  ///< idx: the label file; empty: found by the usual names ("images-idx3"
                            ///< -> "labels-idx1")
-  enum class Base {
-    automatic,
-    zero,
-    one
-  } base = Base::automatic;  ///< libsvm: the first index; automatic: zero if index 0 occurs
+  /// libsvm: the first index; automatic: zero if index 0 occurs; serial: one, and index 0, where it
+  /// occurs, is the number of a row and no feature.
+  enum class Base { automatic, zero, one, serial } base = Base::automatic;
   enum class Header { automatic, yes, no } header = Header::automatic;  ///< CSV
   /// At least so many features (a model's); 0: as the data has. Dense data with fewer is an Error.
   std::size_t columns = 0;

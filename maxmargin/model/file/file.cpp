@@ -47,7 +47,7 @@ std::string opening(const Model& model) {
   while (true) {
     const std::string second = std::string(header_word) + std::to_string(header.size() + 1) + "\n";
     if ((first.size() + second.size() + header.size() + 1) % alignment == 0)
-      return first + second + header + "\n";
+      return header.insert(0, first + second) += '\n';
     header += ' ';
   }
 }
@@ -84,11 +84,26 @@ void write_content(const Model& model, const Sink& sink) {
 void write_file(const Model& model, const Sink& sink) {
   check_model(model, "the model");
   HashState hash;
-  write_content(model, [&](std::span<const std::byte> bytes) {
+  // There may be millions of small arrays, and each call of the system takes its time.
+  constexpr std::size_t piece = std::size_t{1} << 20;
+  std::vector<std::byte> gathered;
+  const auto pass = [&](std::span<const std::byte> bytes) {
     if (bytes.empty()) return;
     hash.add(bytes);
     sink(bytes);
+  };
+  const auto flush = [&] {
+    pass(gathered);
+    gathered.clear();
+  };
+  write_content(model, [&](std::span<const std::byte> bytes) {
+    if (gathered.size() + bytes.size() > piece) flush();
+    if (bytes.size() > piece)
+      pass(bytes);
+    else
+      gathered.insert(gathered.end(), bytes.begin(), bytes.end());
   });
+  flush();
   sink(bytes_of(hash.hex() + "\n"));
 }
 

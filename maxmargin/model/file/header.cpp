@@ -63,32 +63,58 @@ std::vector<std::string> take_texts(const Taken& list) {
   return texts;
 }
 
-// Machines stand as columns: of many machines, a list of objects would be many times as large.
-template <class Get>
-Json column(const Model& model, Get&& get) {
-  Json list = Json::array();
-  for (const Machine& machine : model.machines) list.push_back(get(machine));
-  return list;
+std::string number_text(double value) {
+  if (!std::isfinite(value)) return number_json(value).dump();
+  std::array<char, 64> digits{};
+  return {digits.data(), nlohmann::detail::to_chars(digits.data(), &digits.back(), value)};
 }
 
-Json machines_json(const Model& model) {
-  Json json;
-  json["positive"] = column(model, [](const Machine& m) { return m.positive; });
-  json["negative"] = column(model, [](const Machine& m) { return m.negative; });
-  json["support"] = column(model, [](const Machine& m) { return m.support.size(); });
-  json["lambda"] = column(model, [](const Machine& m) { return m.lambda.size(); });
-  json["ended"] = column(model, [](const Machine& m) { return std::string(to_string(m.ended)); });
-  json["iterations"] = column(model, [](const Machine& m) { return m.iterations; });
-  for (const CertificateField& field : certificate_fields)
-    json[field.name] =
-        column(model, [&](const Machine& m) { return number_json(m.certificate.*field.member); });
-  json["mercer"] = column(model, [](const Machine& m) { return m.certificate.mercer; });
-  if (std::ranges::any_of(model.machines, [](const Machine& m) { return m.certificate.sampled; }))
-    json["sampled"] = column(model, [](const Machine& m) { return m.certificate.sampled; });
-  if (std::ranges::any_of(model.machines, [](const Machine& m) { return m.width != 0; }))
-    json["width"] = column(model, [](const Machine& m) { return number_json(m.width); });
-  return json;
-}
+/// The members of the machines, a list each. Machines stand as columns: of many machines, a list of
+/// objects would be many times as large. Of millions, a tree of values would take longer to make
+/// than to train them: this is its text.
+class MachineColumns {
+ public:
+  MachineColumns(const Model& model, std::string& text) : model_(model), text_(text) {}
+
+  void write() {
+    text_ += "{\n";
+    column("positive", [](const Machine& m) { return std::to_string(m.positive); });
+    column("negative", [](const Machine& m) { return std::to_string(m.negative); });
+    column("support", [](const Machine& m) { return std::to_string(m.support.size()); });
+    column("lambda", [](const Machine& m) { return std::to_string(m.lambda.size()); });
+    column("ended", [](const Machine& m) { return Json(std::string(to_string(m.ended))).dump(); });
+    column("iterations", [](const Machine& m) { return std::to_string(m.iterations); });
+    for (const CertificateField& field : certificate_fields)
+      column(field.name,
+             [&](const Machine& m) { return number_text(m.certificate.*field.member); });
+    const auto yes = [](bool value) { return std::string(value ? "true" : "false"); };
+    column("mercer", [&](const Machine& m) { return yes(m.certificate.mercer); });
+    if (any([](const Machine& m) { return m.certificate.sampled; }))
+      column("sampled", [&](const Machine& m) { return yes(m.certificate.sampled); });
+    if (any([](const Machine& m) { return m.width != 0; }))
+      column("width", [](const Machine& m) { return number_text(m.width); });
+    text_.erase(text_.size() - 2, 1);
+    text_ += " }";
+  }
+
+ private:
+  template <class Has>
+  bool any(Has&& has) const {
+    return std::ranges::any_of(model_.machines, has);
+  }
+  template <class Get>
+  void column(std::string_view name, Get&& get) {
+    text_.append("  \"").append(name).append("\": [");
+    for (std::size_t k = 0; k < model_.machines.size(); ++k) {
+      if (k > 0) text_ += ',';
+      text_ += get(model_.machines[k]);
+    }
+    text_ += "],\n";
+  }
+
+  const Model& model_;
+  std::string& text_;
+};
 
 template <class Set>
 void take_column(const Taken& machines, const char* name, std::size_t size, Set&& set) {
@@ -221,7 +247,7 @@ Json model_json(const Model& model) {
   json["scaled_features"] = sizes.scaled;
   if (sizes.lists_scaled) json["scaling_lists_features"] = true;
   json["support"] = support_json(sizes);
-  json["machines"] = machines_json(model);
+  json["machines"] = nullptr;  // see header_text
   if (!model.functions.empty()) json["functions"] = functions_json(model.functions);
   if (!model.calibration.none()) json["calibration"] = calibration_json(model.calibration);
   json["sections"] = sections_json(sizes);
@@ -231,16 +257,17 @@ Json model_json(const Model& model) {
   return json;
 }
 
-std::string by_lines(const Json& object, const std::string& indent) {
-  std::string text = "{\n";
+/// One member a line; those that `own` writes itself it does.
+template <class Own>
+void add_lines(const Json& object, const std::string& indent, std::string& text, Own&& own) {
+  text += "{\n";
   for (const auto& [key, value] : object.items()) {
     text += indent + " " + Json(key).dump() + ": ";
-    text +=
-        key == "machines" || key == "calibration" ? by_lines(value, indent + " ") : value.dump();
+    if (!own(key, value)) text += value.dump();
     text += ",\n";
   }
   text.erase(text.size() - 2, 1);
-  return text + indent + "}";
+  text += indent + "}";
 }
 
 // The parser does not recurse, but nothing in a header is nested deeper than this.
@@ -322,7 +349,16 @@ SectionSizes sizes_of(const Model& model) {
   return sizes;
 }
 
-std::string header_text(const Model& model) { return by_lines(model_json(model), ""); }
+std::string header_text(const Model& model) {
+  std::string text;
+  const auto nothing = [](const std::string&, const Json&) { return false; };
+  add_lines(model_json(model), "", text, [&](const std::string& key, const Json& value) {
+    if (key == "machines") MachineColumns(model, text).write();
+    if (key == "calibration") add_lines(value, " ", text, nothing);
+    return key == "machines" || key == "calibration";
+  });
+  return text;
+}
 
 ModelHeader read_header(const std::string& text, std::uint64_t most_bytes,
                         const std::string& name) {
