@@ -158,9 +158,10 @@ class LpPath {
 
   std::vector<double> product(std::span<const double> x) const {
     std::vector<double> y(points_);
+    const SerialBlas serial;
     threads_.split(points_, block_rows, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i)
-        y[i] = std::inner_product(x.begin(), x.end(), &K_[i * points_], 0.0);
+      blas().cblas_dgemv(CblasRowMajor, CblasNoTrans, as_int(end - begin), as_int(points_), 1,
+                         &K_[begin * points_], as_int(points_), x.data(), 1, 0, &y[begin], 1);
     });
     return y;
   }
