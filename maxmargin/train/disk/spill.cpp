@@ -127,10 +127,7 @@ void outline_classes(const LabelList& labels, std::span<const double> sums, Data
 std::size_t least_memory_out_of_core(std::size_t features) {
   const std::size_t numbers = features + 1;
   const std::size_t rows = 64 * (features * sizeof(double) + 2 * sizeof(double)) + 4096;
-  // Rows for the end: in general position no more than `numbers` stand on their corners. Twice as
-  // many, and half as many again for those that are let in beside the expected ones. The sums of a
-  // pass are free by then, which is counted as spare.
-  const std::size_t at_the_end = 3 * numbers + 256;
+  const std::size_t at_the_end = 4 * numbers + 256;
   return program_bytes_out_of_core + 2 * stream_parts * std::max(least_chunk, rows) +
          streamed_sum_bytes(numbers) + at_the_end * streamed_row_bytes(numbers);
 }
