@@ -28,6 +28,11 @@ Kernel KernelOptions::make(const Rows& rows, std::optional<ScalingKind> scaling)
   return kernel_for(settings_, name_, rows, scaling);
 }
 
+bool KernelOptions::learns_width() const {
+  const std::string given = settings_.given("gamma").value_or("scale");
+  return settings_.has(name_, "gamma") && (given == "scale" || given == "auto");
+}
+
 Kernel KernelOptions::make_without_data() const { return kernel_of_stream(settings_, name_); }
 
 std::string show_kernel(const Kernel& kernel) {

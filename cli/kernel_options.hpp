@@ -28,6 +28,8 @@ class KernelOptions {
   void require_unused() const;
   /// The kernel for this data, which will be scaled as given before it meets the kernel.
   Kernel make(const Rows& rows, std::optional<ScalingKind> scaling) const;
+  /// Whether only data can tell the kernel's gamma.
+  bool learns_width() const;
   /// The kernel where there is no data yet: a gamma that only data could tell is a usage Error.
   Kernel make_without_data() const;
 

@@ -209,12 +209,8 @@ int run_path(PathArguments& arguments) {
     if (!file->empty()) require_writable(*file, {train.data});
   const Threads threads(train.threads);
   TrainingData read = read_training_data(train, threads);
-  double rows = static_cast<double>(read.rows);
-  if (!read.data.weight.empty()) {
-    rows = 0;
-    for (const double weight : read.data.weight) rows += weight;
-  }
-  const PathOptions options = path_options(arguments, read.options, rows);
+  const PathOptions options =
+      path_options(arguments, read.options, TrainArguments::total_weight(read.data));
   const auto show = train.json || train.quiet ? ProgressLine::Show::no : ProgressLine::Show::yes;
   const StopRequest request;
   const TrainedPath path = watched(

@@ -187,6 +187,7 @@ Opened open_data(const Model& model, PredictArguments& arguments, const Threads&
     bare.labels = LabelKind::none;
     bare.label_column.clear();
     bare.weight_column.clear();
+    bare.over_column.clear();
     try {
       return open_data(model, arguments.data, bare, threads);
     } catch (const Error&) {

@@ -57,8 +57,11 @@ void ReadingOptions::add_to(CLI::App& app, Weights weights) {
       "first feature index of a LIBSVM file; serial: 1, and index 0 numbers the rows [auto]");
   add("--header", header_, "auto|yes|no", "whether a CSV file starts with names [auto]");
   if (weights == Weights::no) return;
-  add("--weights", weight_file_, "FILE", "weight of each row, one per line");
+  add("--weights", weight_file_, "FILE",
+      "weight of each row, one per line; or two, of predicting too little and too much (svr)");
   add("--weight-column", weight_column_, "NAME", "column of a CSV file that holds the row weights");
+  add("--over-weight-column", over_column_, "NAME",
+      "column with the weights of predicting too much; --weight-column has those of too little");
 }
 
 ReadOptions ReadingOptions::make() const {
@@ -73,8 +76,12 @@ ReadOptions ReadingOptions::make() const {
   options.label_file = label_file_;
   options.weight_file = weight_file_;
   options.weight_column = weight_column_;
+  options.over_column = over_column_;
   if (!weight_file_.empty() && !weight_column_.empty())
     throw Error(Fault::usage, "--weights and --weight-column exclude each other", "give one");
+  if (weight_column_.empty() && !over_column_.empty())
+    throw Error(Fault::usage, "--over-weight-column needs --weight-column",
+                "name the column with the weights of predicting too little");
   return options;
 }
 
@@ -90,13 +97,17 @@ std::vector<std::pair<std::string, std::string>> ReadingOptions::given() const {
   keep("header", header_);
   keep("weights", weight_file_);
   keep("weight-column", weight_column_);
+  keep("over-weight-column", over_column_);
   return options;
 }
 
 void ReadingOptions::fill_in(const std::vector<std::pair<std::string, std::string>>& stored,
                              File file) {
   std::vector<std::pair<std::string_view, std::string*>> targets{
-      {"label", &label_}, {"base", &base_}, {"weight-column", &weight_column_}};
+      {"label", &label_},
+      {"base", &base_},
+      {"weight-column", &weight_column_},
+      {"over-weight-column", &over_column_}};
   if (file == File::trained_on) {
     targets.emplace_back("format", &format_);
     targets.emplace_back("header", &header_);

@@ -27,7 +27,8 @@ class ReadingOptions {
   bool names_label() const { return !label_.empty(); }
 
  private:
-  std::string format_, label_, label_file_, base_, header_, weight_file_, weight_column_;
+  std::string format_, label_, label_file_, base_, header_, weight_file_, weight_column_,
+      over_column_;
 };
 
 /// Rows of a precomputed kernel in LIBSVM's form: takes index 0, the number of each row, away.

@@ -336,12 +336,14 @@ int train_out_of_core(const TrainArguments& arguments, const SpilledData& data,
   read.seconds = data.seconds;
   read.options = naming(arguments.data, [&] { return arguments.options(data.outline); });
   const StopRequest request;
-  TrainedOutOfCore result =
-      watched(arguments.data, read.options.stop, request, shows_progress(arguments),
-              [&](const Observer& observer, ProgressLine& line) {
-                line.note("solver interior-point: out of core, " + reason);
-                return train(data, read.options, threads, observer);
-              });
+  TrainedOutOfCore result = watched(
+      arguments.data, read.options.stop, request, shows_progress(arguments),
+      [&](const Observer& observer, ProgressLine& line) {
+        line.note(fmt::format(
+            "solver {}: out of core, {}",
+            read.options.solver == "auto" ? "interior-point" : read.options.solver, reason));
+        return train(data, read.options, threads, observer);
+      });
   result.trained.reason = fmt::format("out of core, {}", reason);
   return finish(arguments, read, std::move(result.trained), &result.disk, request, threads);
 }

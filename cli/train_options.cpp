@@ -196,8 +196,8 @@ void TrainArguments::add_machine(CLI::App& app) {
       "for the whole program, e.g. 8G or 500M [half of the machine's, for kernel values]",
       [this](const std::string& text) { memory_ = parse_bytes("--memory", text); });
   app.add_flag("--out-of-core", out_of_core_,
-               "keep the rows on disk, for the linear kernel: one pass an iteration, and --memory "
-               "limits all memory [when the data does not fit]")
+               "keep the rows on disk, for the linear kernel or with --approximate: one pass an "
+               "iteration, and --memory limits all memory [when the data does not fit]")
       ->group("Running");
   add("--scratch", "FOLDER", "where --out-of-core puts its scratch file [TMPDIR, or /tmp]",
       [this](const std::string& text) { scratch_ = text; });
@@ -269,10 +269,18 @@ void TrainArguments::check_cost(const Task& task) const {
                 "leave it out, or use a task with --cost");
 }
 
+double TrainArguments::total_weight(const Dataset& read) {
+  const auto sum = [](const std::vector<double>& weights) {
+    return std::accumulate(weights.begin(), weights.end(), 0.0);
+  };
+  if (read.weight.empty()) return static_cast<double>(read.rows());
+  if (read.weight_over.empty()) return sum(read.weight);
+  return (sum(read.weight) + sum(read.weight_over)) / 2;
+}
+
 void TrainArguments::set_cost(const Dataset& read, Task& task) const {
   if (lambda_.empty()) return;
-  double rows = static_cast<double>(read.rows());
-  if (!read.weight.empty()) rows = std::accumulate(read.weight.begin(), read.weight.end(), 0.0);
+  const double rows = total_weight(read);
   const double lambda = parse_number("--lambda", lambda_, positive);
   std::visit(
       [&](auto& chosen) {
@@ -350,11 +358,15 @@ void TrainArguments::check_out_of_core() const {
   if (reason)
     throw Error(Fault::usage, fmt::format("--out-of-core cannot do this: {}", *reason),
                 "leave one of them out");
+  if (kernel_.learns_width())
+    throw Error(Fault::usage, "--out-of-core does not learn the width of a kernel from the data",
+                "give --gamma");
 }
 
 std::string TrainArguments::out_of_core_reason() const {
   if (out_of_core_) return "as asked for";
-  if (cross_validation > 0 || refuses_out_of_core(options_without_data())) return {};
+  if (cross_validation > 0 || refuses_out_of_core(options_without_data()) || kernel_.learns_width())
+    return {};
   std::error_code code;
   if (!std::filesystem::is_regular_file(data, code)) return {};
   // Numbers take about as much memory as their text, and packed text grows about fourfold.

@@ -45,6 +45,8 @@ class TrainArguments {
   int cross_validation = 0;  ///< folds; 0: train a model
 
   std::optional<ScalingKind> scaling(const Rows& rows) const;
+  /// As many rows as the data counts for; of two weights a row, their mean.
+  static double total_weight(const Dataset& data);
 
  private:
   void add_task(CLI::App& app);

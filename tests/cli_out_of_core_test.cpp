@@ -56,6 +56,20 @@ TEST_F(CliOutOfCore, BalancedClassWeights) {
   expect_same_optimum(train(streamed), train(whole));
 }
 
+TEST_F(CliOutOfCore, ScaledRowsAndBasisFunctions) {
+  write("d", two_classes(300, 0.4));
+  const auto same = [&](const std::vector<std::string>& how) {
+    std::vector<std::string> whole{"-o", "whole", "--solver", "interior-point"},
+        streamed{"-o", "m", "--out-of-core"};
+    whole.insert(whole.end(), how.begin(), how.end());
+    streamed.insert(streamed.end(), how.begin(), how.end());
+    expect_same_optimum(train(streamed), train(whole));
+    EXPECT_EQ(run({"verify", "m", "d"}).code, 0);
+  };
+  same({"--scale=deviation"});
+  same({"--kernel", "rbf", "--gamma", "0.5", "--approximate", "pivoted", "--rank", "12"});
+}
+
 TEST_F(CliOutOfCore, SaysWhyNot) {
   write("d", two_classes(60, 0.4));
   const auto refused = [&](std::vector<std::string> arguments, const std::string& part, int code) {
@@ -67,7 +81,7 @@ TEST_F(CliOutOfCore, SaysWhyNot) {
   };
   refused({}, "linear kernel", 2);
   refused({"--kernel", "linear", "--solver", "smo"}, "interior-point", 2);
-  refused({"--kernel", "linear", "--scale"}, "scale", 2);
+  refused({"--kernel", "linear", "--parametric", "x1"}, "functions", 2);
   refused({"--kernel", "linear", "--memory", "1M"}, "give --memory", 2);
   refused({"--kernel", "linear", "--scratch", "nowhere"}, "nowhere", 6);
 }

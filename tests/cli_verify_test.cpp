@@ -167,6 +167,18 @@ TEST_F(CliVerify, AsymmetryIsJudgedEntryByEntry) {
   EXPECT_NE(refused.err.find("K(8, 4)"), std::string::npos) << refused.err;
 }
 
+// Nor does a matrix of more rows than are sampled.
+TEST_F(CliVerify, AsymmetryIsFoundWhereverItIs) {
+  std::string text;
+  for (int i = 0; i < 1500; ++i)
+    text += std::string(i % 2 == 0 ? "1" : "-1") + (i == 1203 ? " 778:50" : "") + " " +
+            std::to_string(i + 1) + ":1\n";
+  write("k", text);
+  const Finished refused = run({"train", "k", "-o", "m", "--kernel", "precomputed"});
+  EXPECT_EQ(refused.code, 3);
+  EXPECT_NE(refused.err.find("778"), std::string::npos) << refused.err;
+}
+
 // Models that an earlier verify refused.
 TEST_F(CliVerify, HonestModelsOfRealDataAreNotRefused) {
   const std::filesystem::path heart = data_dir() / "binary/heart_scale.zst";

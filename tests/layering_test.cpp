@@ -18,7 +18,7 @@ const std::map<std::string, std::set<std::string>> may_include = {
     {"linalg", {"base"}},
     {"data", {"base", "linalg"}},
     {"kernel", {"base", "linalg", "data"}},
-    {"loss", {"base"}},
+    {"loss", {"base", "linalg"}},
     {"problem", {"base", "linalg", "data", "kernel", "loss"}},
     {"certify", {"base", "linalg", "data", "kernel", "loss", "problem"}},
     {"solver", {"base", "linalg", "data", "kernel", "loss", "problem", "certify"}},

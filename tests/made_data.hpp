@@ -92,6 +92,7 @@ inline Dataset chosen(const Dataset& data, const std::vector<Index>& which) {
   for (const Index row : which) {
     if (!data.y.empty()) result.y.push_back(data.y[row]);
     if (!data.weight.empty()) result.weight.push_back(data.weight[row]);
+    if (!data.weight_over.empty()) result.weight_over.push_back(data.weight_over[row]);
   }
   return result;
 }

@@ -162,15 +162,25 @@ std::vector<Case> cases() {
   list.push_back({"svr, sparse",
                   {.task = svr, .kernel = Polynomial{0.5, 2, 1}},
                   made::regression(40, 3, made::Storage::sparse, 2)});
-  list.push_back({"svc, features far apart, scaled",
-                  {.task = Svc{}, .kernel = Rbf{1}, .scaling = ScalingKind::range},
-                  far(made::classification(30, 3, made::Storage::dense_floats, 5))});
   list.push_back({"nu-svc",
                   {.task = NuSvc{.nu = 0.4}, .kernel = Laplacian{1}},
                   made::classification(40, 2, made::Storage::dense_floats, 3)});
   list.push_back({"one-class",
                   {.task = OneClass{.nu = 0.3}, .kernel = Rbf{2}},
                   made::classification(30, 2, made::Storage::dense_floats, 4)});
+  Svc together;
+  together.bias = Bias::penalised;
+  together.multiclass = Multiclass::crammer_singer;
+  list.push_back({"all classes in one problem",
+                  {.task = together, .kernel = Rbf{1.5}},
+                  made::classification(30, 2, made::Storage::dense_doubles, 6, 3)});
+  TrainOptions beside{.task = Svc{.cost = 2}, .kernel = Rbf{1}};
+  beside.functions = {{ParametricFunction::Kind::expression, "x1"}};
+  list.push_back({"with a function beside the bias", beside,
+                  made::classification(30, 2, made::Storage::dense_doubles, 8)});
+  list.push_back({"svc, features far apart, scaled",
+                  {.task = Svc{}, .kernel = Rbf{1}, .scaling = ScalingKind::range},
+                  far(made::classification(30, 3, made::Storage::dense_floats, 5))});
   return list;
 }
 

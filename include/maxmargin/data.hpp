@@ -58,6 +58,9 @@ class Dataset {
   /// A row of weight 3 counts as that row three times; 0: it does not count.
   Dataset& weights(std::span<const double> weights) &;
   Dataset weights(std::span<const double> weights) &&;
+  /// For task svr: a weight of predicting too little and one of predicting too much, row by row.
+  Dataset& weights(std::span<const double> under, std::span<const double> over) &;
+  Dataset weights(std::span<const double> under, std::span<const double> over) &&;
 
   std::size_t rows() const;
   std::size_t columns() const;

@@ -42,6 +42,20 @@ class Row {
 /// A kernel of the user's own: K(x, z), symmetric. Called from several threads at once.
 using KernelFunction = std::function<double(const Row& x, const Row& z)>;
 
+/// A convex cost c(z) of the user's own: z = y f with y = +1 or -1 for task svc, z = f - y for task
+/// svr. Functions are called from several threads at once. train() looks at them on a grid and
+/// refuses what is not convex or does not fit together.
+struct OwnCost {
+  using Function = std::function<double(double)>;
+  std::string label;         ///< under which models mention it
+  Function value;            ///< c(z)
+  Function slope;            ///< c'(z)
+  Function conjugate;        ///< c*(t), the largest t z - c(z), for t between the limits of c'
+  Function conjugate_slope;  ///< the derivative of c*: the z where c has the slope t
+  Function conjugate_bend;   ///< its second derivative
+  double least_slope, most_slope;  ///< the limits of c' far left and far right; may be infinite
+};
+
 /// What is known while a machine is being trained.
 struct TrainingProgress {
   std::size_t iteration = 0;
@@ -86,6 +100,9 @@ class Options {
   /// An unpenalised function of a row's features beside the kernel part.
   Options& own_function(std::string label, std::function<double(std::span<const double>)> function);
 
+  /// A cost of the user's own in the place of "loss", for the tasks svc and svr.
+  Options& own_cost(OwnCost cost);
+
   /// Called a few times a second; false ends the training with the best machine so far.
   Options& watch(std::function<bool(const TrainingProgress&)> watcher);
 
@@ -102,6 +119,7 @@ class Options {
   KernelFunction kernel_;
   bool mercer_ = true;
   std::vector<std::pair<std::string, std::function<double(std::span<const double>)>>> functions_;
+  std::shared_ptr<const OwnCost> cost_;
   std::function<bool(const TrainingProgress&)> watcher_;
 };
 

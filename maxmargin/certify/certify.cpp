@@ -5,19 +5,15 @@
 #include <utility>
 
 #include "maxmargin/base/clock.hpp"
+#include "maxmargin/certify/certify_known.hpp"
 #include "maxmargin/certify/enclosure.hpp"
+#include "maxmargin/certify/extended.hpp"
 #include "maxmargin/certify/known.hpp"
 #include "maxmargin/linalg/enclosed.hpp"
 #include "maxmargin/problem/evaluate.hpp"
-#include "maxmargin/problem/matrix/capabilities.hpp"
 
 namespace maxmargin {
 namespace {
-
-// Whoever repeats a certificate in the same arithmetic, as verify does, has bounds of this order.
-constexpr double repeatable = 4;
-// Operations of a product in long double: a minute or two.
-constexpr double most_extended_work = 3e10;
 
 Known product_at(const DualQp& qp, std::vector<double> a, Precision precision,
                  const Threads& threads) {
@@ -30,16 +26,10 @@ Known product_at(const DualQp& qp, std::vector<double> a, Precision precision,
 
 /// f in long double, rounded once.
 Known extended_product_at(const DualQp& qp, std::vector<double> a, const Threads& threads) {
-  const std::vector<double> beta = qp.coefficients(a);
-  std::vector<long double> sums(qp.K->size());
-  qp.K->can().extended->multiply_extended(beta, sums, threads);
-  const std::vector<double> f(sums.begin(), sums.end());
-  double largest = 0;  // relative to what an error is measured by; f is 0 where that is
-  for (std::size_t p = 0; p < f.size(); ++p)
-    if (f[p] != 0) largest = std::max(largest, std::abs(f[p]) / std::sqrt(qp.K->diagonal()[p]));
-  const double error = repeatable * extended_product_error(*qp.K, beta) + coefficient_error(qp, a) +
-                       1.01 * unit_roundoff * largest;
-  return {std::move(a), f, {rounded_up(error)}};
+  std::vector<double> f(qp.K->size());
+  const double error = extended_product(*qp.K, qp.coefficients(a), f, threads);
+  const double rounding = coefficient_error(qp, a);
+  return {std::move(a), std::move(f), {rounded_up(error + rounding)}};
 }
 
 /// Within their bounds: what a solver leaves outside by a rounding is no part of the answer.
@@ -154,6 +144,10 @@ Certified certify_near(const Known* known, const DualQp& qp, Solution solution, 
   return judged(qp, std::move(solution), std::move(now), clock);
 }
 
+Certified certify_known(const DualQp& qp, Solution solution, Known known) {
+  return judged(qp, std::move(solution), std::move(known), Stopwatch());
+}
+
 Certified certify_finer(const DualQp& qp, Certified rough, const Threads& threads) {
   // A copy of the points, and float products besides: worth it where few are left.
   constexpr std::size_t least_points = 512, share = 2;
@@ -183,11 +177,9 @@ Certified certify_finer(const DualQp& qp, Certified rough, const Threads& thread
 
 std::optional<Certified> certify_extended(const DualQp& qp, const Solution& solution,
                                           const Threads& threads) {
-  const ExtendedProducts* extended = qp.K->can().extended;
   const auto support = static_cast<std::size_t>(
       std::ranges::count_if(solution.a, [](double each) { return each != 0; }));
-  if (extended == nullptr || extended->extended_work(support) > most_extended_work)
-    return std::nullopt;
+  if (!has_extended_product(*qp.K, support)) return std::nullopt;
   const Stopwatch clock;
   Solution within = solution;
   put_within_bounds(qp, within.a);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "maxmargin/certify/equality_price.hpp"
+#include "maxmargin/certify/extended.hpp"
 #include "maxmargin/linalg/enclosed.hpp"
 #include "maxmargin/problem/matrix/capabilities.hpp"
 
@@ -14,17 +15,13 @@ namespace {
 
 constexpr double u = unit_roundoff;
 
-/// sqrt(K_pp): no value of the row is larger than this times that of its column.
-double scale_of(const Quadratic& K, std::size_t point) {
-  return std::sqrt(std::abs(K.diagonal()[point]));
-}
-
 /// -h - p of a variable, what its conjugate is a function of; as exact as twice the digits make it,
 /// so that what cancels to zero is zero.
 Near rest_of(const DualQp& qp, std::size_t v, double q, double error,
              std::span<const double> lambda) {
   HighLowPair sum = two_sum(-q, -qp.block[v].linear);
   double size = std::abs(q) + std::abs(qp.block[v].linear);
+  error += qp.block[v].linear_error;
   bool is_exact = true;
   for (std::size_t r = 0; r < qp.A.size(); ++r) {
     if (qp.A[r][v] == 0) continue;
@@ -68,12 +65,14 @@ Near value_at(const Block& block, double t) {
   const auto entropy = [&](double x, double of) {
     if (x > 0) size += x * (2 + std::abs(std::log(x / of)));
   };
+  if (block.entropy == Entropy::own) size += std::abs(value);  // as exact as the user's function
   if (block.entropy == Entropy::exponential) entropy(t, block.scale);
   if (block.entropy == Entropy::logistic) {
     entropy(t, block.upper);
     entropy(block.upper - t, block.upper);
   }
-  return {value, (block.entropy == Entropy::none ? 4 : 16) * u * size};
+  const double roundings = block.entropy == Entropy::none ? 4 : 16;
+  return {value, roundings * u * size + block.linear_error * std::abs(t)};
 }
 
 namespace {

@@ -26,7 +26,7 @@ struct ExpansionCertified {
   double seconds = 0;
 };
 
-/// The gap of problem 10.1, term by term each >= 0:
+/// Bounds of both objectives of problem 10.1, whose gap is, term by term each >= 0,
 ///
 ///   gap = sum_j (|beta_j| - beta_j (K s a)_j) + sum_v (phi_v*(-s_v f_v) + phi_v(a_v) + s_v a_v
 ///   f_v)

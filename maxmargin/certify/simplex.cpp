@@ -4,96 +4,181 @@
 #include <cmath>
 
 #include "maxmargin/base/clock.hpp"
+#include "maxmargin/certify/extended.hpp"
+#include "maxmargin/linalg/enclosed.hpp"
 #include "maxmargin/problem/evaluate.hpp"
 
 namespace maxmargin {
 namespace {
 
-constexpr double double_deviation = 1e-15;
+/// What several examples of one point add to the rounding of its coefficient in f_k, in units of
+/// sqrt(K_pp) of where f is asked.
+double shared_point_error(const SimplexQp& qp, std::span<const double> a, std::size_t k) {
+  std::vector<double> examples(qp.K->size(), 0.0);
+  for (const Index point : qp.row) ++examples[point];
+  double sum = 0;
+  for (std::size_t i = 0; i < qp.size(); ++i)
+    if (examples[qp.row[i]] > 1)
+      sum += examples[qp.row[i]] * std::abs(a[i * qp.classes + k]) * scale_of(*qp.K, qp.row[i]);
+  return rounded_up(1.01 * unit_roundoff * sum);
+}
 
-/// Adds one example to the certificate of its class.
-void add_example(const SimplexQp& qp, std::size_t i, const double* a,
-                 const std::vector<std::vector<double>>& f, SimplexCertified& result) {
-  double largest = -infinity, lowest = infinity, mean = 0, sum = 0, excess = 0;
-  for (std::size_t k = 0; k < qp.classes; ++k) {
-    const double g = qp.error(i, k) + f[k][qp.row[i]], t = qp.upper(i, k) - a[k];
-    largest = std::max(largest, g);
-    if (t > 0) lowest = std::min(lowest, g);
-    sum += a[k];
-    excess = std::max(excess, -t);
+/// What the examples of a class add up to.
+struct ClassSums {
+  EnclosedSum primal, minus_dual;
+  double kkt = 0, equality = 0;
+};
+
+class Judge {
+ public:
+  Judge(const SimplexQp& qp, std::span<const double> a, const std::vector<std::vector<double>>& f,
+        std::span<const double> error)
+      : qp_(qp), a_(a), f_(f), error_(error), sums_(qp.classes), moved_(qp.classes, 0.0) {}
+
+  std::vector<Certificate> run() {
+    for (std::size_t i = 0; i < qp_.size(); ++i) add(i);
+    std::vector<Certificate> result(qp_.classes);
+    for (std::size_t k = 0; k < qp_.classes; ++k) {
+      ClassSums& mine = sums_[k];
+      // The quadratic term of what is moved onto the equations: half (sum |t| s)^2.
+      if (moved_[k] > 0) mine.minus_dual.add(rounded_up(rounded_up(moved_[k]) * moved_[k]));
+      Certificate& found = result[k];
+      found.primal = found.best_primal = mine.primal.upper();
+      found.dual = found.best_dual = -mine.minus_dual.upper();
+      found.gap = rounded_up(std::max(0.0, found.primal - found.dual));
+      found.kkt = std::isnan(mine.kkt) ? infinity : mine.kkt;
+      found.equality_residual = mine.equality;
+    }
+    return result;
   }
-  for (std::size_t k = 0; k < qp.classes; ++k) {
-    const double g = qp.error(i, k) + f[k][qp.row[i]];
-    mean += (qp.upper(i, k) - a[k]) * (largest - g);  // every term >= 0
-    result.of_class[k].dual -= qp.error(i, k) * a[k];
+
+ private:
+  double f(std::size_t i, std::size_t k) const { return f_[k][qp_.row[i]]; }
+  double a(std::size_t i, std::size_t k) const { return a_[i * qp_.classes + k]; }
+
+  void add(std::size_t i) {
+    const std::size_t label = qp_.label[i];
+    const double scale = scale_of(*qp_.K, qp_.row[i]), own = f(i, label);
+    ClassSums& mine = sums_[label];
+    double excess = 0;  // of the others' values over that of the label, at most
+    double largest = -infinity, lowest = infinity;
+    for (std::size_t k = 0; k < qp_.classes; ++k) {
+      const double value = f(i, k), g = qp_.error(i, k) + value;
+      const double half = a(i, k) * value / 2;
+      const double error = std::abs(a(i, k)) / 2 * error_[k] * scale * (1 + 8 * unit_roundoff) +
+                           2 * unit_roundoff * std::abs(half);
+      mine.primal.add(half, error);
+      mine.minus_dual.add(half, error);
+      largest = std::max(largest, g);
+      if (qp_.upper(i, k) > a(i, k)) lowest = std::min(lowest, g);
+      if (k == label) continue;
+      mine.minus_dual.add(a(i, k));
+      excess =
+          std::max(excess, rounded_up(1 + (value - own) + (error_[k] + error_[label]) * scale +
+                                      4 * unit_roundoff * (1 + std::abs(value) + std::abs(own))));
+    }
+    mine.primal.add(rounded_up(qp_.cost[i] * excess));
+    mine.kkt = std::max(mine.kkt, largest - lowest);
+    add_price(i, scale, mine);
   }
-  Certificate& mine = result.of_class[qp.label[i]];
-  mine.primal += qp.cost[i] * (largest - f[qp.label[i]][qp.row[i]]);
-  mine.gap += mean;
-  mine.kkt = std::max(mine.kkt, largest - lowest);
-  mine.equality_residual = std::max(mine.equality_residual, std::abs(sum));
-  mine.bound_residual = std::max(mine.bound_residual, excess);
+
+  /// The dual is a bound where sum_k a_ik = 0: near `a` there is a vector of real numbers that has
+  /// this, other than `a` in the class with most room, and its dual is a little smaller.
+  void add_price(std::size_t i, double scale, ClassSums& mine) {
+    ExactSum exact;
+    double room = -1;
+    std::size_t roomiest = 0;
+    for (std::size_t k = 0; k < qp_.classes; ++k) {
+      exact.add(a(i, k));
+      if (const double own = qp_.upper(i, k) - a(i, k); own > room) room = own, roomiest = k;
+    }
+    const double missed = exact.value(), size = rounded_up(std::abs(missed));
+    mine.equality = std::max(mine.equality, std::abs(missed));
+    if (missed == 0) return;
+    if (missed < 0 && !(size <= rounded_down(room))) return mine.minus_dual.add(infinity);
+    const double g = std::abs(f(i, roomiest)) + 1 + error_[roomiest] * scale;
+    mine.minus_dual.add(rounded_up(size * rounded_up(g)));
+    moved_[roomiest] += rounded_up(size * scale);
+  }
+
+  const SimplexQp& qp_;
+  std::span<const double> a_;
+  const std::vector<std::vector<double>>& f_;
+  std::span<const double> error_;  ///< of each class, in units of sqrt(K_pp)
+  std::vector<ClassSums> sums_;
+  std::vector<double> moved_;  ///< sum of |t| sqrt(K_pp), of each class
+};
+
+void put_within_bounds(const SimplexQp& qp, std::vector<double>& a) {
+  for (std::size_t i = 0; i < qp.size(); ++i)
+    for (std::size_t k = 0; k < qp.classes; ++k) {
+      double& each = a[i * qp.classes + k];
+      each = std::isfinite(each) ? std::min(each, qp.upper(i, k)) : 0;
+    }
+}
+
+/// `product(beta, f)` fills f and returns its error, in units of sqrt(K_pp).
+template <class Product>
+SimplexCertified certified_by(const SimplexQp& qp, std::vector<double> a, Product&& product) {
+  const Stopwatch clock;
+  SimplexCertified result;
+  put_within_bounds(qp, a);
+  result.f.assign(qp.classes, std::vector<double>(qp.K->size()));
+  const bool mercer = qp.K->definite() != Definite::no;
+  std::vector<double> error(qp.classes, 0.0);
+  double largest = 0, scale = 0;
+  for (const double value : qp.K->diagonal()) scale = std::max(scale, std::sqrt(std::abs(value)));
+  for (std::size_t k = 0; k < qp.classes; ++k) {
+    const double own = product(qp.coefficients(a, k), result.f[k]);
+    // Objectives over a kernel that is not positive semi-definite bound nothing, however rounded.
+    if (mercer) error[k] = rounded_up(own + shared_point_error(qp, a, k));
+    largest = std::max(largest, rounded_up(error[k] * scale));
+  }
+  result.of_class = Judge(qp, a, result.f, error).run();
+  Certificate& whole = result.certificate;
+  whole = result.of_class.front();
+  for (std::size_t k = 1; k < qp.classes; ++k) {
+    const Certificate& part = result.of_class[k];
+    whole.primal = rounded_up(whole.primal + part.primal);
+    whole.dual = rounded_down(whole.dual + part.dual);
+    whole.kkt = std::max(whole.kkt, part.kkt);
+    whole.equality_residual = std::max(whole.equality_residual, part.equality_residual);
+  }
+  whole.gap = rounded_up(std::max(0.0, whole.primal - whole.dual));
+  whole.best_primal = whole.primal;
+  whole.best_dual = whole.dual;
+  whole.relative_gap = relative_gap(whole.primal, whole.dual);
+  const auto state = [&](Certificate& each) {
+    each.relative_gap = whole.relative_gap;
+    each.rounding = largest;
+    each.mercer = mercer;
+    each.sampled = qp.K->definite() == Definite::unknown;
+  };
+  for (Certificate& each : result.of_class) state(each);
+  state(whole);
+  result.a = std::move(a);
+  result.seconds = clock.seconds();
+  return result;
 }
 
 }  // namespace
 
-SimplexCertified certify(const SimplexQp& qp, std::span<const double> a,
-                         std::vector<std::vector<double>> f, double rounding) {
-  SimplexCertified result;
-  Certificate zero;
-  zero.primal = zero.dual = zero.gap = zero.kkt = 0;
-  zero.rounding = rounding;
-  zero.mercer = qp.K->definite() != Definite::no;
-  result.of_class.assign(qp.classes, zero);
-  for (std::size_t i = 0; i < qp.size(); ++i) add_example(qp, i, &a[i * qp.classes], f, result);
-  for (std::size_t k = 0; k < qp.classes; ++k) {
-    const std::vector<double> beta = qp.coefficients(a, k);
-    double half = 0;
-    for (std::size_t p = 0; p < beta.size(); ++p) half += beta[p] * f[k][p] / 2;
-    result.of_class[k].primal += half;
-    result.of_class[k].dual -= half;
-  }
-  Certificate& whole = result.certificate;
-  whole = zero;
-  for (const Certificate& each : result.of_class) {
-    whole.primal += each.primal;
-    whole.dual += each.dual;
-    whole.gap += each.gap;
-    whole.kkt = std::max(whole.kkt, each.kkt);
-    whole.equality_residual = std::max(whole.equality_residual, each.equality_residual);
-    whole.bound_residual = std::max(whole.bound_residual, each.bound_residual);
-  }
-  whole.relative_gap = std::min(2 * whole.gap / (std::abs(whole.primal) + std::abs(whole.dual)),
-                                relative_gap(whole.primal, whole.dual));
-  if (!(whole.relative_gap >= 0)) whole.relative_gap = 0;
-  whole.best_primal = whole.primal;
-  whole.best_dual = whole.dual;
-  for (Certificate& each : result.of_class) {
-    each.relative_gap = whole.relative_gap;
-    each.best_primal = each.primal;
-    each.best_dual = each.dual;
-  }
-  result.f = std::move(f);
-  return result;
+SimplexCertified certify(const SimplexQp& qp, std::vector<double> a, Precision precision,
+                         const Threads& threads) {
+  return certified_by(qp, std::move(a),
+                      [&](const std::vector<double>& beta, std::vector<double>& f) {
+                        qp.K->multiply(beta, f, precision, threads);
+                        return product_error(*qp.K, beta, precision);
+                      });
 }
 
-SimplexCertified certify(const SimplexQp& qp, std::span<const double> a, Precision precision,
-                         const Threads& threads) {
-  const Stopwatch clock;
-  std::vector<std::vector<double>> f(qp.classes, std::vector<double>(qp.K->size()));
-  double squares = 0, largest = 0;
-  for (std::size_t k = 0; k < qp.classes; ++k) {
-    const std::vector<double> beta = qp.coefficients(a, k);
-    double of_class = 0;
-    for (const double each : beta) of_class += each * each;
-    squares = std::max(squares, of_class);
-    qp.K->multiply(beta, f[k], precision, threads);
-  }
-  for (const double value : qp.K->diagonal()) largest = std::max(largest, std::abs(value));
-  const double deviation = precision == Precision::exact ? double_deviation : qp.K->deviation();
-  SimplexCertified result = certify(qp, a, std::move(f), deviation * largest * std::sqrt(squares));
-  result.seconds = clock.seconds();
-  return result;
+std::optional<SimplexCertified> certify_extended(const SimplexQp& qp, std::vector<double> a,
+                                                 const Threads& threads) {
+  if (!has_extended_product(*qp.K, qp.size() * qp.classes)) return std::nullopt;
+  return certified_by(qp, std::move(a),
+                      [&](const std::vector<double>& beta, std::vector<double>& f) {
+                        return extended_product(*qp.K, beta, f, threads);
+                      });
 }
 
 }  // namespace maxmargin

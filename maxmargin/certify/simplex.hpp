@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "maxmargin/certify/certify.hpp"
@@ -7,27 +8,30 @@
 
 namespace maxmargin {
 
-/// How good variables of a SimplexQp are. The gap is a sum over the examples,
+/// How good variables of a SimplexQp are; objectives are bounds, as in a Certificate. Both are sums
+/// over the examples,
 ///
-///   gap_i = C_i max_k g_ik - sum_k t_ik g_ik >= 0,   g_ik = e_ik + f_k(x_i),   t = C [k = y] - a
+///   primal_i = 1/2 sum_k a_ik f_k(x_i) + C_i max_k (g_ik - g_iy),   g_ik = e_ik + f_k(x_i)
+///   dual_i   = -1/2 sum_k a_ik f_k(x_i) - sum_k e_ik a_ik
+///   gap_i    = C_i max_k g_ik - sum_k t_ik g_ik >= 0,               t = C [k = y] - a
 ///
 /// and the violation of the optimality conditions of an example is max_k g_ik less the smallest
 /// g_ik of those with t_ik > 0.
 struct SimplexCertified {
   Certificate certificate;
-  /// What the examples of each class contribute to primal, dual and gap: 1/2 |w_k|^2 and their
-  /// losses, 1/2 |w_k|^2 and e_k'a_k, their gaps.
-  std::vector<Certificate> of_class;
+  std::vector<Certificate> of_class;   ///< the sums over the examples of each class
+  std::vector<double> a;               ///< within their bounds
   std::vector<std::vector<double>> f;  ///< of each class at the points
   double seconds = 0;
 };
 
-/// `a[i * classes + k]`.
-SimplexCertified certify(const SimplexQp& qp, std::span<const double> a, Precision precision,
+/// `a[i * classes + k]`; what is beyond a bound is put onto it.
+SimplexCertified certify(const SimplexQp& qp, std::vector<double> a, Precision precision,
                          const Threads& threads);
 
-/// The same from known f, whose error is expected to be `rounding`.
-SimplexCertified certify(const SimplexQp& qp, std::span<const double> a,
-                         std::vector<std::vector<double>> f, double rounding);
+/// The same with f in long double; nothing where K has no such products, or they would take
+/// minutes.
+std::optional<SimplexCertified> certify_extended(const SimplexQp& qp, std::vector<double> a,
+                                                 const Threads& threads);
 
 }  // namespace maxmargin

@@ -51,6 +51,16 @@ class Slots {
 
 }  // namespace
 
+void Columns::set_deviation(std::size_t k, double square) {
+  deviation[k] = std::sqrt(square);
+  // Squares of the largest and the smallest numbers are infinite or zero: then half the range,
+  // which the deviation never exceeds, stands for it.
+  if (constant(k))
+    deviation[k] = 0;
+  else if (!std::isfinite(deviation[k]) || deviation[k] == 0)
+    deviation[k] = high[k] / 2 - low[k] / 2;
+}
+
 Columns describe_columns(const Rows& rows) {
   const Slots slot(rows);
   Columns columns;
@@ -86,14 +96,8 @@ Columns describe_columns(const Rows& rows) {
       columns.high[k] = std::max(columns.high[k], 0.0);
     }
     const double mean = columns.mean[k];
-    columns.deviation[k] =
-        std::sqrt((columns.deviation[k] + static_cast<double>(absent) * mean * mean) * share);
-    // Squares of the largest and the smallest numbers are infinite or zero: then half the range,
-    // which the deviation never exceeds, stands for it.
-    if (columns.constant(k))
-      columns.deviation[k] = 0;
-    else if (!std::isfinite(columns.deviation[k]) || columns.deviation[k] == 0)
-      columns.deviation[k] = columns.high[k] / 2 - columns.low[k] / 2;
+    columns.set_deviation(
+        k, (columns.deviation[k] + static_cast<double>(absent) * mean * mean) * share);
   }
   return columns;
 }

@@ -14,6 +14,8 @@ struct Columns {
 
   std::size_t size() const { return feature.size(); }
   bool constant(std::size_t k) const { return low[k] == high[k]; }
+  /// From the mean square of the distances from the mean.
+  void set_deviation(std::size_t k, double square);
 };
 
 /// Takes memory for the features that occur, however large their numbers are.

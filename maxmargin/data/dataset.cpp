@@ -92,6 +92,7 @@ std::string content_hash(const Dataset& data) {
   hash.begin_weights(weighted);
   for (const double weight : data.weight)
     if (weighted) hash.add_number(weight);
+  for (const double weight : data.weight_over) hash.add_number(weight);
   return hash.text();
 }
 

@@ -19,7 +19,10 @@ struct Dataset {
   std::vector<double> y;
   std::vector<std::string> words;
 
-  std::vector<double> weight;              ///< per row, >= 0; empty: all 1
+  std::vector<double> weight;  ///< per row, >= 0; empty: all 1
+  /// Of a regression whose errors have two weights a row: that of predicting too much; `weight` is
+  /// that of predicting too little then. Empty: one weight for both.
+  std::vector<double> weight_over;
   std::vector<std::int64_t> query;         ///< qid of each row
   std::vector<std::string> feature_names;  ///< from a header
 

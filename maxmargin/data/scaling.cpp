@@ -74,6 +74,16 @@ double scaled(const Scaling& scaling, std::size_t place, double value, std::size
   return result;
 }
 
+/// Takes in what columns tell; they are those listed, or any of all.
+void take_columns(const Columns& columns, Scaling& scaling) {
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    const std::size_t place = scaling.lists_features() ? k : columns.feature[k];
+    const auto [offset, factor] = scale_of(columns, k, scaling.kind);
+    scaling.offset[place] = offset;
+    scaling.factor[place] = factor;
+  }
+}
+
 void require_features_of(const Scaling& scaling, const Features& rows) {
   const std::size_t columns = scaling.factor.size();
   if (rows.columns() > columns)
@@ -101,6 +111,16 @@ void keep_nonzeros(std::span<const Index> all, std::vector<Index>& features,
 
 }  // namespace
 
+Scaling scaling_of(const Columns& columns, std::size_t features, ScalingKind kind) {
+  Scaling scaling{kind, std::vector<double>(features, 0), std::vector<double>(features, 0)};
+  take_columns(columns, scaling);
+  return scaling;
+}
+
+void apply(const Scaling& scaling, std::span<double> row, std::size_t number) {
+  for (std::size_t j = 0; j < row.size(); ++j) row[j] = scaled(scaling, j, row[j], number);
+}
+
 Scaling learn_scaling(const Rows& rows, ScalingKind kind, std::size_t most_bytes) {
   const auto too_large = [&](const std::string& what, const std::string& mend) {
     throw Error(
@@ -113,18 +133,15 @@ Scaling learn_scaling(const Rows& rows, ScalingKind kind, std::size_t most_bytes
     too_large("scaling " + std::to_string(rows.columns) + " features",
               "number the features without large gaps, or allow more memory");
   const Columns columns = describe_columns(rows);
-  Scaling scaling{kind, {}, {}};
-  // A list is never empty: if no feature occurs, the first is constant.
-  if (lists) scaling.feature = columns.size() > 0 ? columns.feature : std::vector<Index>{0};
-  const std::size_t known = lists ? scaling.feature.size() : rows.columns;
-  scaling.offset.assign(known, 0);
-  scaling.factor.assign(known, 0);
-  for (std::size_t k = 0; k < columns.size(); ++k) {
-    const std::size_t place = lists ? k : columns.feature[k];
-    const auto [offset, factor] = scale_of(columns, k, kind);
-    scaling.offset[place] = offset;
-    scaling.factor[place] = factor;
+  Scaling scaling = lists ? Scaling{kind, {}, {}} : scaling_of(columns, rows.columns, kind);
+  if (lists) {
+    // A list is never empty: if no feature occurs, the first is constant.
+    scaling.feature = columns.size() > 0 ? columns.feature : std::vector<Index>{0};
+    scaling.offset.assign(scaling.feature.size(), 0);
+    scaling.factor.assign(scaling.feature.size(), 0);
+    take_columns(columns, scaling);
   }
+  const std::size_t known = scaling.factor.size();
   const std::size_t value_bytes = sizeof(double) + (lists ? sizeof(Index) : 0);
   if (rows.sparse() && fills_up(scaling) && rows.count > 0 &&
       known > most_bytes / value_bytes / rows.count)

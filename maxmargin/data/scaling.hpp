@@ -1,9 +1,11 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
+#include "maxmargin/data/columns.hpp"
 #include "maxmargin/data/dataset.hpp"
 
 namespace maxmargin {
@@ -28,6 +30,12 @@ struct Scaling {
 /// occur. A kind that would fill up sparse rows (an offset that is not zero) does so if that fits
 /// into `most_bytes`, else throws an Error that names `maximum`.
 Scaling learn_scaling(const Rows& rows, ScalingKind kind, std::size_t most_bytes);
+
+/// The scaling of so many features, of which the columns tell; none is listed.
+Scaling scaling_of(const Columns& columns, std::size_t features, ScalingKind kind);
+
+/// Applies it to one row of all features; `number` of the row is for messages.
+void apply(const Scaling& scaling, std::span<double> row, std::size_t number);
 
 /// Applies it. More features than the scaling was learned from are an Error, unless it lists those
 /// that occurred: then rows become sparse, and all others are zero, as a constant feature is.

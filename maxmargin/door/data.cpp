@@ -94,6 +94,7 @@ inside::Dataset without_rows(const inside::Dataset& from) {
   copy.y = from.y;
   copy.words = from.words;
   copy.weight = from.weight;
+  copy.weight_over = from.weight_over;
   copy.query = from.query;
   copy.feature_names = from.feature_names;
   copy.counts_from_zero = from.counts_from_zero;
@@ -172,15 +173,34 @@ Dataset& Dataset::labels(std::span<const std::string> words) & {
   return *this;
 }
 
-Dataset& Dataset::weights(std::span<const double> weights) & {
-  require_one_a_row(weights.size(), rows(), "weights");
+namespace {
+
+std::vector<double> checked_weights(std::span<const double> weights, std::size_t rows) {
+  require_one_a_row(weights.size(), rows, "weights");
   require_finite(weights, "weight");
   for (std::size_t i = 0; i < weights.size(); ++i)
     if (weights[i] < 0)
       throw Error(Fault::data, "weight " + std::to_string(i) + " is negative",
                   "0 leaves a row out");
-  parts_->data.weight.assign(weights.begin(), weights.end());
+  return {weights.begin(), weights.end()};
+}
+
+}  // namespace
+
+Dataset& Dataset::weights(std::span<const double> weights) & {
+  parts_->data.weight = checked_weights(weights, rows());
+  parts_->data.weight_over.clear();
   return *this;
+}
+
+Dataset& Dataset::weights(std::span<const double> under, std::span<const double> over) & {
+  parts_->data.weight = checked_weights(under, rows());
+  parts_->data.weight_over = checked_weights(over, rows());
+  return *this;
+}
+
+Dataset Dataset::weights(std::span<const double> under, std::span<const double> over) && {
+  return std::move(weights(under, over));
 }
 
 Dataset Dataset::labels(std::span<const double> numbers) && { return std::move(labels(numbers)); }

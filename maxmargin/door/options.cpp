@@ -111,6 +111,23 @@ void set_class_weights(Task& task, const Given& given, const inside::Dataset& da
       task);
 }
 
+void set_own_cost(Task& task, const OwnCost& cost, const Given& given) {
+  if (given.has("loss"))
+    throw Error(Fault::usage, "a cost of one's own leaves no loss to choose", "leave out loss");
+  std::visit(
+      [&](auto& chosen) {
+        if constexpr (requires { chosen.own; })
+          chosen.own =
+              checked({cost.label, cost.value, cost.slope, cost.conjugate, cost.conjugate_slope,
+                       cost.conjugate_bend, cost.least_slope, cost.most_slope});
+        else
+          throw Error(Fault::usage,
+                      "a cost of one's own has no effect with task " + std::string(name_of(task)),
+                      "use task svc or svr");
+      },
+      task);
+}
+
 Row row_of(const Rows& rows, std::size_t row) {
   const std::uint64_t first =
       rows.sparse() ? rows.start[row] : static_cast<std::uint64_t>(row) * rows.columns;
@@ -162,6 +179,11 @@ Options& Options::own_function(std::string label,
   return *this;
 }
 
+Options& Options::own_cost(OwnCost cost) {
+  cost_ = std::make_shared<const OwnCost>(std::move(cost));
+  return *this;
+}
+
 Options& Options::watch(std::function<bool(const TrainingProgress&)> watcher) {
   watcher_ = std::move(watcher);
   return *this;
@@ -186,6 +208,7 @@ Inside::Asked Inside::asked(const Options& options, const inside::Dataset& data)
   TrainOptions& train = asked.options;
   train.task = task_for(settings.task, given.last("task", "svc"));
   set_class_weights(train.task, given, data);
+  if (options.cost_) set_own_cost(train.task, *options.cost_, given);
   train.stop = stop_of(given);
   train.solver = given.last("solver", "auto");
   if (train.solver != "auto")

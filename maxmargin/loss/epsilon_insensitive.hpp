@@ -4,7 +4,7 @@
 #include <array>
 
 #include "maxmargin/base/field.hpp"
-#include "maxmargin/loss/block.hpp"
+#include "maxmargin/loss/tube_side.hpp"
 
 namespace maxmargin {
 
@@ -21,7 +21,8 @@ struct EpsilonInsensitive {
             positive)};
 
   std::array<Block, 2> blocks(double y, double cost) const {
-    return {{{+1, epsilon - y, 0, under * cost, 0}, {-1, epsilon + y, 0, over * cost, 0}}};
+    return {{tube_side({+1, -y, 0, under * cost, 0}, epsilon),
+             tube_side({-1, y, 0, over * cost, 0}, epsilon)}};
   }
   double value(double y, double f, double cost) const {
     return cost * (under * std::max(0.0, y - f - epsilon) + over * std::max(0.0, f - y - epsilon));

@@ -11,6 +11,7 @@
 #include "maxmargin/loss/novelty.hpp"
 #include "maxmargin/loss/nu_margin.hpp"
 #include "maxmargin/loss/nu_tube.hpp"
+#include "maxmargin/loss/own_loss.hpp"
 #include "maxmargin/loss/pinball.hpp"
 #include "maxmargin/loss/squared.hpp"
 #include "maxmargin/loss/squared_epsilon_insensitive.hpp"
@@ -33,12 +34,15 @@ using ErrorLoss =
 /// Those that a task with nu has without being asked.
 using NuLoss = std::variant<Novelty, NuMargin, NuTube>;
 
+/// What no text can name: the user's function, from C++.
+using GivenLoss = std::variant<OwnLoss>;
+
 template <class... Lists>
 struct JoinedLists;
-template <class... A, class... B, class... C>
-struct JoinedLists<std::variant<A...>, std::variant<B...>, std::variant<C...>> {
-  using type = std::variant<A..., B..., C...>;
+template <class... A, class... B, class... C, class... D>
+struct JoinedLists<std::variant<A...>, std::variant<B...>, std::variant<C...>, std::variant<D...>> {
+  using type = std::variant<A..., B..., C..., D...>;
 };
-using Loss = JoinedLists<MarginLoss, ErrorLoss, NuLoss>::type;
+using Loss = JoinedLists<MarginLoss, ErrorLoss, NuLoss, GivenLoss>::type;
 
 }  // namespace maxmargin

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "maxmargin/base/field.hpp"
-#include "maxmargin/loss/block.hpp"
+#include "maxmargin/loss/tube_side.hpp"
 
 namespace maxmargin {
 
@@ -23,8 +23,8 @@ struct SquaredEpsilonInsensitive {
             positive)};
 
   std::array<Block, 2> blocks(double y, double cost) const {
-    return {{{+1, epsilon - y, 0, infinity, 1 / (2 * under * cost)},
-             {-1, epsilon + y, 0, infinity, 1 / (2 * over * cost)}}};
+    return {{tube_side({+1, -y, 0, infinity, 1 / (2 * under * cost)}, epsilon),
+             tube_side({-1, y, 0, infinity, 1 / (2 * over * cost)}, epsilon)}};
   }
   double value(double y, double f, double cost) const {
     const double low = std::max(0.0, y - f - epsilon), high = std::max(0.0, f - y - epsilon);

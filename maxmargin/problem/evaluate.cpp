@@ -351,4 +351,20 @@ Evaluation evaluate(const DualQp& qp, std::span<const double> a, std::span<const
   return result;
 }
 
+OffsetGap offset_gap(const DualQp& qp, std::span<const double> a, std::span<const double> f,
+                     std::span<const double> lambda) {
+  OffsetGap result{0, 0};
+  for (std::size_t v = 0; v < qp.size(); ++v) {
+    const Block& block = qp.block[v];
+    const double q = block.sign * f[qp.row[v]];
+    double h = q;
+    for (std::size_t r = 0; r < qp.A.size(); ++r) h += qp.A[r][v] * lambda[r];
+    const double conjugate = block.conjugate(-h);
+    result.primal += q * a[v] / 2 + conjugate;
+    result.gap += std::max(0.0, block.value(a[v]) + conjugate + h * a[v]);
+  }
+  for (std::size_t r = 0; r < qp.A.size(); ++r) result.primal += qp.d[r] * lambda[r];
+  return result;
+}
+
 }  // namespace maxmargin

@@ -27,4 +27,14 @@ Evaluation evaluate(const DualQp& qp, std::span<const double> a, std::span<const
 /// The relative gap of two bounds, (10.9).
 double relative_gap(double primal, double dual);
 
+/// The gap of problem 10.2, for an offset that is not the best one: at fixed multipliers, and
+/// variables that need not keep A a = d. `primal` is R[w, lambda], a bound of the optimum from
+/// above; no w has less than primal - gap with these multipliers, sum_v phi_v(a_v) + phi_v*(-h_v) +
+/// h_v a_v, which is primal - dual + lambda'(A a - d).
+struct OffsetGap {
+  double primal = infinity, gap = infinity;
+};
+OffsetGap offset_gap(const DualQp& qp, std::span<const double> a, std::span<const double> f,
+                     std::span<const double> lambda);
+
 }  // namespace maxmargin

@@ -77,6 +77,7 @@ struct Shape {
 
   static double least_bend(const Block& block) {
     if (block.entropy == Entropy::logistic) return 4 / block.upper;
+    if (block.entropy == Entropy::own) return block.own->least_bend / block.scale;
     return block.entropy == Entropy::exponential ? 1 / block.scale : block.curvature;
   }
 

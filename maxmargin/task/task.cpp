@@ -6,6 +6,18 @@ Outcome outcome_of(const Task& task) {
   return std::visit([](const auto& chosen) { return chosen.outcome; }, task);
 }
 
+namespace {
+
+template <class Chosen>
+Loss own_loss(const Chosen& task) {
+  if constexpr (requires { task.hard_margin; })
+    if (task.hard_margin)
+      throw Error(Fault::usage, "a hard margin has no cost", "leave one of the two out");
+  return OwnLoss{task.own, Chosen::outcome == Outcome::classes};
+}
+
+}  // namespace
+
 Loss loss_of(const Task& task) {
   return std::visit(
       [](const auto& chosen) -> Loss {
@@ -13,6 +25,8 @@ Loss loss_of(const Task& task) {
           if (chosen.hard_margin && !std::holds_alternative<Hinge>(chosen.loss))
             throw Error(Fault::usage, "a hard margin has no loss",
                         "leave --loss or --hard-margin out");
+        if constexpr (requires { chosen.own; })
+          if (chosen.own) return own_loss(chosen);
         if constexpr (requires { chosen.loss; })
           return std::visit([](const auto& loss) -> Loss { return loss; }, chosen.loss);
         else

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,6 +24,7 @@ struct Svc {
   Bias bias = Bias::unpenalised;
   Multiclass multiclass = Multiclass::one_vs_one;
   std::vector<std::pair<std::string, double>> class_weights{};  ///< label name, factor of its cost
+  std::shared_ptr<const ConvexCost> own{};  ///< a cost of y f in the place of `loss`, if there
   static constexpr std::string_view name = "svc";
   static constexpr std::string_view summary = "classification (C-SVC)";
   static constexpr Outcome outcome = Outcome::classes;
@@ -44,12 +46,14 @@ struct NuSvc {
   Multiclass multiclass = Multiclass::one_vs_one;
   std::vector<std::pair<std::string, double>>
       class_weights{};  ///< label name, factor of its weight
+  Bias bias = Bias::unpenalised;
   static constexpr std::string_view name = "nu-svc";
   static constexpr std::string_view summary = "classification (nu-SVC)";
   static constexpr Outcome outcome = Outcome::classes;
   static constexpr auto fields = std::tuple{
       field("nu", &NuSvc::nu, "most margin errors and least support vectors, as a share", fraction),
-      field("multiclass", &NuSvc::multiclass, "several classes")};
+      field("multiclass", &NuSvc::multiclass, "several classes"),
+      field("bias", &NuSvc::bias, "unpenalised, penalised (b^2/2) or none")};
 
   double price() const { return 1; }
   NuMargin objective() const { return {nu}; }
@@ -61,6 +65,7 @@ struct Svr {
   double cost = 1;
   ErrorLoss loss = EpsilonInsensitive{};
   Bias bias = Bias::unpenalised;
+  std::shared_ptr<const ConvexCost> own{};  ///< a cost of f - y in the place of `loss`, if there
   static constexpr std::string_view name = "svr";
   static constexpr std::string_view summary = "regression (eps-SVR)";
   static constexpr Outcome outcome = Outcome::number;
@@ -76,13 +81,15 @@ struct Svr {
 struct NuSvr {
   double cost = 1;
   double nu = 0.5;
+  Bias bias = Bias::unpenalised;
   static constexpr std::string_view name = "nu-svr";
   static constexpr std::string_view summary = "regression (nu-SVR)";
   static constexpr Outcome outcome = Outcome::number;
-  static constexpr auto fields = std::tuple{
-      field("cost", &NuSvr::cost, "price C of an error beyond the tube", positive),
-      field("nu", &NuSvr::nu, "most rows beyond the tube and least support vectors, as a share",
-            fraction)};
+  static constexpr auto fields =
+      std::tuple{field("cost", &NuSvr::cost, "price C of an error beyond the tube", positive),
+                 field("nu", &NuSvr::nu,
+                       "most rows beyond the tube and least support vectors, as a share", fraction),
+                 field("bias", &NuSvr::bias, "unpenalised, penalised (b^2/2) or none")};
 
   double price() const { return cost; }
   NuTube objective() const { return {nu}; }

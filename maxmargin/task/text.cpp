@@ -72,6 +72,8 @@ Texts texts_of(const Task& task) {
   std::visit(
       [&](const auto& chosen) {
         add_field_texts(chosen, list);
+        if constexpr (requires { chosen.own; })
+          if (chosen.own) list.emplace_back(std::string(own_cost_name), chosen.own->label);
         if constexpr (requires { chosen.class_weights; })
           for (const auto& [label, factor] : chosen.class_weights)
             list.emplace_back(std::string(class_weight) + label, shortest(factor));

@@ -10,6 +10,9 @@
 
 namespace maxmargin {
 
+/// How a model names the label of a cost of the user's own, which only its program knows.
+inline constexpr std::string_view own_cost_name = "own-cost";
+
 /// "task", its fields and those of its loss, "class-weight LABEL".
 Texts texts_of(const Task& task);
 

@@ -351,6 +351,9 @@ Estimates estimate(const Model& model, Dataset data, const EstimateOptions& aske
   if (data.rows() != model.rows || content_hash(data) != model.data_hash)
     throw Error(Fault::data, "this is not the data the model was trained on",
                 "give the file it was trained on");
+  if (!data.weight_over.empty())
+    throw Error(Fault::usage, "estimates are of rows with one weight each",
+                "cross-validate instead (--cross-validate)");
   Estimates result;
   result.outcome = model.outcome;
   const Classes classes = model.outcome == Outcome::classes ? classes_of(data) : Classes{};

@@ -6,6 +6,7 @@
 #include "maxmargin/data/constant_features.hpp"
 #include "maxmargin/kernel/engine/locality.hpp"
 #include "maxmargin/kernel/given.hpp"
+#include "maxmargin/loss/two_sided.hpp"
 #include "maxmargin/problem/matrix/biased.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 
@@ -49,16 +50,23 @@ class VariableList {
 
 /// Equal rows share a variable in proportion to their costs, to which every block is scaled.
 double weight_of(const Block& block) {
+  if (block.lower == block.upper) return 0;
   if (block.curvature > 0) return 1 / block.curvature;
-  if (block.entropy == Entropy::exponential) return block.scale;
+  if (block.entropy == Entropy::exponential || block.entropy == Entropy::own) return block.scale;
   return std::isinf(block.upper) ? 1 : block.upper - block.lower;
 }
 
 /// What two equal rows ask for together: the smallest phi(t) + phi(t') with t + t' given.
 void merge(const Block& block, Block& into) {
+  if (block.lower == block.upper) return;  // closed at 0
+  if (into.lower == into.upper) {
+    into = block;
+    return;
+  }
   into.lower += block.lower;
   into.upper += block.upper;
   into.scale += block.scale;
+  into.linear_error = std::max(into.linear_error, block.linear_error);
   if (block.curvature > 0) into.curvature = 1 / (1 / into.curvature + 1 / block.curvature);
 }
 
@@ -70,14 +78,41 @@ double reachable(double total, const DualQp& qp, double sign) {
   return std::min(total, most);
 }
 
-/// Returns what the sum of s_v a_v is then.
+/// Calls add(block) for the blocks of an example, of each as many.
+template <class Add>
+void for_each_block(const Loss& loss, const Example& example, Add&& add) {
+  std::visit(
+      [&](const auto& chosen) {
+        if (example.cost_over)
+          return add_two_sided(chosen, example.target, example.cost, *example.cost_over, add);
+        for (const Block& block : chosen.blocks(example.target, example.cost)) add(block);
+      },
+      loss);
+}
+
+/// The shares of variables that were summed up, each a part of its variable.
+void normalise(std::vector<Formulated::Share>& shares, std::span<const double> summed) {
+  for (Formulated::Share& share : shares)
+    share.part = summed[share.variable] > 0 ? share.part / summed[share.variable] : 0;
+}
+
+/// Returns what the sum of s_v a_v is then, where that is known.
 template <class Chosen>
-double add_equality(const Chosen& loss, std::span<const Example> examples, DualQp& qp) {
+double add_equality(const Chosen& loss, std::span<const Example> examples, Bias bias, DualQp& qp) {
   double total = 0;
   if constexpr (requires { loss.nu; }) {
     for (const Example& example : examples) total += example.cost;
     total *= loss.nu;
+    if (bias != Bias::unpenalised) {
+      // What is left is the row of the width.
+      double most = 0;
+      for (const Block& block : qp.block) most += block.upper;
+      qp.A.emplace_back(qp.size(), 1.0);
+      qp.d.push_back(std::min(total, most));
+      return 0;
+    }
   }
+  if (bias != Bias::unpenalised) return 0;
   if constexpr (requires { loss.by_side; }) {
     for (const double sign : {1.0, -1.0}) {
       auto& row = qp.A.emplace_back(qp.size(), 0.0);
@@ -114,6 +149,11 @@ std::vector<std::pair<Index, double>> Formulated::coefficients(std::span<const d
 std::vector<double> Formulated::unpenalised(std::vector<double> lambda,
                                             std::span<const double> a) const {
   if (basis) basis->translate(lambda);
+  return with_bias(std::move(lambda), a);
+}
+
+std::vector<double> Formulated::with_bias(std::vector<double> lambda,
+                                          std::span<const double> a) const {
   double bias = 0;
   if (is_biased)
     for (std::size_t v = 0; v < qp.size(); ++v) bias += qp.block[v].sign * a[v];
@@ -259,20 +299,16 @@ Formulated formulate(const Examples& data, std::span<const Example> examples, co
       }
       result.shares.push_back({example.row, v, share});
     };
-    std::visit(
-        [&](const auto& chosen) {
-          for (const Block& block : chosen.blocks(example.target, example.cost)) add(block);
-        },
-        loss);
+    for_each_block(loss, example, add);
   }
-  for (auto& share : result.shares) share.part /= summed[share.variable];
+  normalise(result.shares, summed);
 
-  double sum = 0;
-  if (bias == Bias::unpenalised)
-    sum = std::visit([&](const auto& chosen) { return add_equality(chosen, examples, qp); }, loss);
+  const double sum = std::visit(
+      [&](const auto& chosen) { return add_equality(chosen, examples, bias, qp); }, loss);
   if (data.functions.count() > 0) {
     result.basis.emplace(data.functions, examples, bias);
     result.basis->add_rows(variables.example, sum, qp);
+    result.given_rows = result.basis->given_rows(variables.example, qp);
   }
   qp.K = points.K;
   result.is_biased = bias == Bias::penalised;
@@ -302,16 +338,10 @@ Formulated without(const Formulated& whole, std::span<const Example> examples, c
   };
   for (const Example& example : examples) {
     if (!left_out[example.row]) kept.push_back(example);
-    std::visit(
-        [&](const auto& chosen) {
-          for (const Block& block : chosen.blocks(example.target, example.cost))
-            add(example, block);
-        },
-        loss);
+    for_each_block(loss, example, [&](const Block& block) { add(example, block); });
   }
-  for (auto& each : result.shares) each.part /= summed[each.variable];
-  if (bias == Bias::unpenalised)
-    std::visit([&](const auto& chosen) { add_equality(chosen, kept, qp); }, loss);
+  normalise(result.shares, summed);
+  std::visit([&](const auto& chosen) { add_equality(chosen, kept, bias, qp); }, loss);
   return result;
 }
 

@@ -46,6 +46,8 @@ struct Example {
   Index row;
   double target;
   double cost;
+  /// Of predicting too much, where that costs something else: `cost` is that of too little then.
+  std::optional<double> cost_over{};
 };
 
 /// A problem over some examples, and which variables each example has a share in.
@@ -60,6 +62,8 @@ struct Formulated {
   std::vector<Index> point_rows;         ///< a row of the data for each point of K
   bool is_biased = false;                ///< K is K + 1
   std::optional<FunctionBasis> basis{};  ///< of the unpenalised functions, if there are any
+  /// The rows of the functions as they are given, in the place of those of the basis.
+  std::vector<std::vector<double>> given_rows{};
 
   /// The coefficient of each row of the data in f, for the rows where it is not zero.
   std::vector<std::pair<Index, double>> coefficients(std::span<const double> a) const;
@@ -67,11 +71,15 @@ struct Formulated {
   /// The threshold or thresholds of the machine and the coefficients of its functions, from the
   /// multipliers of the rows.
   std::vector<double> unpenalised(std::vector<double> lambda, std::span<const double> a) const;
+
+  /// The same of multipliers that are those of the functions as they are given.
+  std::vector<double> with_bias(std::vector<double> lambda, std::span<const double> a) const;
 };
 
 /// min 1/2 |w|^2 + sum of the losses. With an unpenalised bias: one equality row, sum s a = 0, or
 /// as the nu of the loss says; then a row for each sign, that of +1 first, if the loss has two
-/// sides. With a penalised one K + 1 takes the place of K, and there is no row, as without a bias.
+/// sides. With a penalised one K + 1 takes the place of K, and there is no row, as without a bias;
+/// but of a loss with a nu the one row of its width, sum a = nu times all costs.
 /// A row more for each of the unpenalised functions, in the basis of FunctionBasis.
 /// Equal rows share a point of K, and equal blocks on it one variable with the summed bounds: a row
 /// of weight 3 is the same problem as that row three times.

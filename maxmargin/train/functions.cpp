@@ -67,6 +67,7 @@ FunctionBasis::FunctionBasis(const FunctionValues& functions, std::span<const Ex
     auto& column = columns.emplace_back();
     for (const Example& example : examples) column.push_back(functions.of_row(example.row)[r]);
   }
+  given.assign(columns.begin() + static_cast<std::ptrdiff_t>(first), columns.end());
   // Values may be so large that their squares are not: the scale of a function is no matter.
   std::vector<double> unit(columns.size(), 1.0);
   for (std::size_t c = first; c < columns.size(); ++c) {
@@ -111,6 +112,17 @@ void FunctionBasis::add_rows(std::span<const Index> example_of_variable, double 
   }
 }
 
+std::vector<std::vector<double>> FunctionBasis::given_rows(
+    std::span<const Index> example_of_variable, const DualQp& qp) const {
+  std::vector<std::vector<double>> rows;
+  for (const std::vector<double>& phi : given) {
+    auto& row = rows.emplace_back(qp.size());
+    for (std::size_t v = 0; v < qp.size(); ++v)
+      row[v] = qp.block[v].sign * phi[example_of_variable[v]];
+  }
+  return rows;
+}
+
 namespace {
 
 /// The rows and bounds of a nu machine, with a variable for each example.
@@ -146,6 +158,11 @@ bool is_feasible(const DualQp& qp) {
 void check_functions(const FunctionValues& functions, std::span<const Example> examples,
                      const Loss& loss, Bias bias) {
   if (functions.count() == 0) return;
+  const bool has_width =
+      std::holds_alternative<NuMargin>(loss) || std::holds_alternative<NuTube>(loss);
+  if (has_width && bias != Bias::unpenalised)
+    throw Error(Fault::usage, "functions beside a nu machine need a free bias",
+                "leave --bias out, or the functions");
   const FunctionBasis basis(functions, examples, bias);
   const auto* margin = std::get_if<NuMargin>(&loss);
   const auto* novelty = std::get_if<Novelty>(&loss);

@@ -31,6 +31,7 @@ struct FunctionValues {
 struct FunctionBasis {
   std::vector<std::vector<double>> values;  ///< psi_c at each example, without the bias
   std::vector<std::vector<double>> recipe;  ///< with the bias first, where it is there
+  std::vector<std::vector<double>> given;   ///< phi_j at each example, without the bias
   bool has_bias = false;
 
   /// Throws Error, naming a function that is zero everywhere or depends on others.
@@ -42,6 +43,10 @@ struct FunctionBasis {
 
   /// The row of psi_c: sum_v s_v a_v psi_c(x_v) = d, given the sum of s_v a_v.
   void add_rows(std::span<const Index> example_of_variable, double sum, DualQp& qp) const;
+
+  /// The rows of the phi themselves, whose sums are zero.
+  std::vector<std::vector<double>> given_rows(std::span<const Index> example_of_variable,
+                                              const DualQp& qp) const;
 };
 
 /// Throws Error unless a machine with these functions can be trained on the examples: rows enough,

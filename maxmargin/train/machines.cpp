@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "maxmargin/certify/certify_known.hpp"
 #include "maxmargin/linalg/enclosed.hpp"
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/solver/linear_program/linear_program.hpp"
@@ -106,6 +107,36 @@ TrainedMachine train_improving(const Formulated& formulated, const MachineRun& r
   return part;
 }
 
+}  // namespace
+
+void state_as_given(const Formulated& formulated, const Stop& stop, Certified& certified) {
+  Solution& solution = certified.solution;
+  if (formulated.basis) {
+    DualQp qp = formulated.qp;
+    const std::size_t first = qp.A.size() - formulated.given_rows.size();
+    for (std::size_t r = 0; r < formulated.given_rows.size(); ++r) {
+      qp.A[first + r] = formulated.given_rows[r];
+      qp.d[first + r] = 0;
+    }
+    formulated.basis->translate(solution.lambda);
+    Known known{solution.a, std::move(certified.f), std::move(certified.error)};
+    Certified given = certify_known(qp, std::move(solution), std::move(known));
+    given.seconds += certified.seconds;
+    given.obstacle = std::move(certified.obstacle);
+    certified = std::move(given);
+    const Certificate& found = certified.certificate;
+    const bool is_enough =
+        found.kkt <= stop.kkt && (!found.mercer || found.relative_gap <= stop.relative_gap);
+    if (solution.ended == Ended::converged && !is_enough) {
+      solution.ended = Ended::stalled;
+      certified.obstacle = "the coefficients of the functions are rounded when they are stored";
+    }
+  }
+  solution.lambda = formulated.with_bias(std::move(solution.lambda), solution.a);
+}
+
+namespace {
+
 /// By one of the list of solvers, from the coefficients of rows where there are such.
 TrainedMachine train_dual(const Examples& data, const Formulated& formulated, const MachineRun& run,
                           std::span<const std::pair<Index, double>> start) {
@@ -130,8 +161,7 @@ TrainedMachine train_dual(const Examples& data, const Formulated& formulated, co
                           : formulated.coefficients(a);
   if (options.true_bound)
     part.true_dual = true_dual(data, options.kernel, formulated, a, run.threads);
-  part.certified.solution.lambda =
-      formulated.unpenalised(std::move(part.certified.solution.lambda), a);
+  state_as_given(formulated, run.stop(), part.certified);
   return part;
 }
 
@@ -182,7 +212,8 @@ constexpr std::size_t few_machines = 100;
 /// where there is time, or no such machine.
 std::optional<TrainedMachine> untrained(const Subproblem& problem, const TrainOptions& options,
                                         const Audience& audience) {
-  if (std::holds_alternative<NuMargin>(problem.loss) || options.l1 || options.start ||
+  if (std::holds_alternative<NuMargin>(problem.loss) ||
+      std::holds_alternative<OwnLoss>(problem.loss) || options.l1 || options.start ||
       !options.functions.empty() || !audience.is_over(options.stop))
     return {};
   TrainedMachine part;
@@ -230,13 +261,18 @@ std::vector<TrainedMachine> train_machines(const Examples& data, const Subproble
   return trained;
 }
 
-void set_width(const Loss& loss, Machine& machine) {
-  const bool margin = std::holds_alternative<NuMargin>(loss);
-  if (!margin && !std::holds_alternative<NuTube>(loss)) return;
-  const double first = machine.lambda[0], second = machine.lambda[1];
-  machine.lambda.erase(machine.lambda.begin());
-  machine.lambda[0] = (first + second) / 2;
-  machine.width = (margin ? second - first : first - second) / 2;
+void set_width(const Subproblem& problem, Machine& machine) {
+  const bool margin = std::holds_alternative<NuMargin>(problem.loss);
+  if (!margin && !std::holds_alternative<NuTube>(problem.loss)) return;
+  if (problem.bias == Bias::unpenalised) {
+    const double first = machine.lambda[0], second = machine.lambda[1];
+    machine.lambda.erase(machine.lambda.begin());
+    machine.lambda[0] = (first + second) / 2;
+    machine.width = (margin ? second - first : first - second) / 2;
+  } else {
+    machine.width = margin ? -machine.lambda.back() : machine.lambda.back();
+    machine.lambda.pop_back();
+  }
   if (!margin) return;
   // No margin within the rounding of f, and the dual does not prove one: the machine is that of an
   // infinite cost.
@@ -274,7 +310,7 @@ void assemble(const Examples& data, const Subproblems& problems,
     // What the model's own coefficients prove: whoever has the file can check that.
     machine.certificate.best_primal = machine.certificate.primal;
     machine.certificate.best_dual = machine.certificate.dual;
-    set_width(problems.list[k].loss, machine);
+    set_width(problems.list[k], machine);
     model.machines.push_back(std::move(machine));
   }
 }

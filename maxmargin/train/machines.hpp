@@ -103,6 +103,11 @@ void for_each_machine(const Examples& data, const Subproblems& problems,
                       const TrainOptions& options, const Threads& threads,
                       const std::function<void(std::size_t, std::size_t, const Threads&)>& work);
 
+/// What is stored of a solution, certified: the threshold or thresholds and the coefficients of the
+/// functions as they are given. In the basis that solvers work with, a certificate knows nothing of
+/// the rounding of its own coefficients when they become those.
+void state_as_given(const Formulated& formulated, const Stop& stop, Certified& certified);
+
 /// Trains the machine of a problem, with its variables and its f; from the coefficients `start` of
 /// rows, where there are such.
 TrainedMachine train_one(const Examples& data, const Formulated& formulated, const MachineRun& run,
@@ -118,7 +123,8 @@ double sum_of_coefficients(const DualQp& qp, std::span<const double> a);
 
 /// The thresholds of the two sides of a nu machine are its bias and half the width between them.
 /// nu-SVC: b - rho and b + rho, and all is divided by rho; nu-SVR: b + epsilon and b - epsilon.
-void set_width(const Loss& loss, Machine& machine);
+/// Where b is penalised or none, the one multiplier that there is is the width.
+void set_width(const Subproblem& problem, Machine& machine);
 
 /// The numbers of the support vectors of all machines, once each, and the machines over them.
 void assemble(const Examples& data, const Subproblems& problems,

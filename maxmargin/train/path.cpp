@@ -9,6 +9,7 @@
 #include "maxmargin/problem/matrix/cached_rows.hpp"
 #include "maxmargin/solver/solve_from.hpp"
 #include "maxmargin/train/folds/cross_validate.hpp"
+#include "maxmargin/train/machines.hpp"
 #include "maxmargin/train/start.hpp"
 
 namespace maxmargin {
@@ -32,6 +33,11 @@ void set_cost(Task& task, double cost) {
         if constexpr (requires { chosen.cost; }) chosen.cost = cost;
       },
       task);
+}
+
+void scale_cost(Example& example, double factor) {
+  example.cost *= factor;
+  if (example.cost_over) *example.cost_over *= factor;
 }
 
 bool set_width(Kernel& kernel, double gamma) {
@@ -182,7 +188,7 @@ class Walk {
 
   /// The machine with the costs of a point; those of `prepared` are of the first.
   Subproblem at_point(Subproblem problem, std::size_t k) const {
-    for (Example& example : problem.examples) example.cost *= cost_at(k) / cost_at(0);
+    for (Example& example : problem.examples) scale_cost(example, cost_at(k) / cost_at(0));
     return problem;
   }
 
@@ -239,7 +245,7 @@ class Walk {
         with_all == nullptr ? Judged::apart : Judged::by_solver);
     Solution& solution = reached.certified.solution;
     solution.ended = audience_.ended(solution.ended);
-    solution.lambda = here.unpenalised(std::move(solution.lambda), solution.a);
+    state_as_given(here, options_.train.stop, reached.certified);
     reached.block = here.qp.block;
     reached.coefficients = here.coefficients(solution.a);
     if (path_.solver.empty()) {
@@ -320,10 +326,10 @@ void judge_points(const Prepared& prepared, const PathOptions& options, const Fo
     TrainOptions train = options.train;
     set_cost(train.task, point.cost);
     if (options.parameter == PathParameter::width) set_width(train.kernel, point.value);
-    for (std::size_t m = 0; m < here.problems.list.size(); ++m)
-      for (std::size_t i = 0; i < here.problems.list[m].examples.size(); ++i)
-        here.problems.list[m].examples[i].cost =
-            prepared.problems.list[m].examples[i].cost * point.cost / path.points[0].cost;
+    here.problems = prepared.problems;
+    for (Subproblem& problem : here.problems.list)
+      for (Example& example : problem.examples)
+        scale_cost(example, point.cost / path.points[0].cost);
     const OutOfFold judged = judge_out_of_fold(here, folds, train, threads, observer);
     double wrong = 0, weights = 0;
     for (std::size_t i = 0; i < judged.predicted.size(); ++i) {

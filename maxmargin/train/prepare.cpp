@@ -18,7 +18,8 @@ std::size_t count_merged(const Dataset& data, std::span<const Index> first_equal
   const bool by_label = outcome != Outcome::novelty;
   std::vector<std::pair<Index, double>> seen;
   for (std::size_t i = 0; i < first_equal.size(); ++i)
-    if (data.weight.empty() || data.weight[i] > 0)
+    if (data.weight.empty() || data.weight[i] > 0 ||
+        (!data.weight_over.empty() && data.weight_over[i] > 0))
       seen.emplace_back(first_equal[i], by_label ? data.y[i] : 0);
   const std::size_t rows = seen.size();
   std::sort(seen.begin(), seen.end());
@@ -126,6 +127,8 @@ Prepared prepare(Dataset data, const TrainOptions& options, const Threads& threa
   prepared.feature_names = std::move(data.feature_names);
   prepared.y = std::move(data.y);
   prepared.weight = std::move(data.weight);
+  for (std::size_t i = 0; i < data.weight_over.size(); ++i)
+    prepared.weight[i] = prepared.weight[i] / 2 + data.weight_over[i] / 2;
   prepared.seconds = clock.seconds();
   return prepared;
 }

@@ -13,7 +13,8 @@ struct Prepared {
   Examples examples;
   Renumbering numbers;  ///< of the features of the examples; models have the numbers of the data
   Subproblems problems;
-  std::vector<double> y, weight;  ///< as in Dataset
+  std::vector<double> y;       ///< as in Dataset
+  std::vector<double> weight;  ///< as in Dataset; of two weights a row their mean
   std::size_t features = 0;
   std::vector<std::string> feature_names;
   Scaling scaling;

@@ -21,8 +21,27 @@ void check_data(const Dataset& data, bool labels_needed) {
                   "row " + std::to_string(i + 1) + " has the weight " + shortest(data.weight[i]),
                   "weights are 0 or more");
   const auto counts = [](double weight) { return weight > 0; };
-  if (!data.weight.empty() && std::none_of(data.weight.begin(), data.weight.end(), counts))
+  if (!data.weight.empty() && std::none_of(data.weight.begin(), data.weight.end(), counts) &&
+      std::none_of(data.weight_over.begin(), data.weight_over.end(), counts))
     throw Error(Fault::data, "every row has weight 0", "give some row a weight above 0");
+}
+
+/// Two weights a row are for the two sides of an error.
+void check_two_weights(const Dataset& data, const Task& task) {
+  if (data.weight_over.empty()) return;
+  const auto* svr = std::get_if<Svr>(&task);
+  if (svr == nullptr || svr->own)
+    throw Error(Fault::usage, "two weights a row are for --task svr and its losses",
+                "give one weight a row");
+  if (data.weight.size() != data.rows() || data.weight_over.size() != data.rows())
+    throw Error(Fault::data, "some rows have two weights and others not",
+                "give two weights a row, or one");
+  for (std::size_t i = 0; i < data.weight_over.size(); ++i)
+    if (!(data.weight_over[i] >= 0) || std::isinf(data.weight_over[i]))
+      throw Error(
+          Fault::data,
+          "row " + std::to_string(i + 1) + " has the weight " + shortest(data.weight_over[i]),
+          "weights are 0 or more");
 }
 
 std::vector<double> factors_of_classes(
@@ -117,9 +136,13 @@ Subproblems regression(const Dataset& data, const Regression& task) {
   Subproblem problem;
   problem.loss = loss_of(task);
   problem.bias = bias_of(task);
-  for (std::size_t i = 0; i < data.rows(); ++i)
-    if (const double weight = weight_of(data, i); weight > 0)
-      problem.examples.push_back({static_cast<Index>(i), data.y[i], task.price() * weight});
+  for (std::size_t i = 0; i < data.rows(); ++i) {
+    const double weight = weight_of(data, i);
+    const double over = data.weight_over.empty() ? weight : data.weight_over[i];
+    if (!(weight > 0 || over > 0)) continue;
+    problem.examples.push_back({static_cast<Index>(i), data.y[i], task.price() * weight});
+    if (!data.weight_over.empty()) problem.examples.back().cost_over = task.price() * over;
+  }
   Subproblems result;
   result.outcome = Outcome::number;
   result.list.push_back(std::move(problem));
@@ -139,8 +162,9 @@ Subproblems novelty(const Dataset& data, const OneClass& task) {
 }
 
 /// Nothing where the loss has no nu that could be too large.
-std::optional<double> nu_of_sides(const Loss& loss) {
-  const auto* margin = std::get_if<NuMargin>(&loss);
+std::optional<double> nu_of_sides(const Subproblem& problem) {
+  if (problem.bias != Bias::unpenalised) return std::nullopt;  // there are no sides
+  const auto* margin = std::get_if<NuMargin>(&problem.loss);
   return margin == nullptr ? std::nullopt : std::optional(margin->nu);
 }
 
@@ -170,13 +194,13 @@ void require_feasible(const Subproblems& problems) {
   const Subproblem* tightest = nullptr;
   double largest = 1;
   for (const Subproblem& problem : problems.list) {
-    if (!nu_of_sides(problem.loss)) continue;
+    if (!nu_of_sides(problem)) continue;
     const double feasible = SideWeights(problem).largest_nu();
     if (feasible >= largest) continue;
     largest = feasible;
     tightest = &problem;
   }
-  if (tightest == nullptr || *nu_of_sides(tightest->loss) <= largest * (1 + rounding)) return;
+  if (tightest == nullptr || *nu_of_sides(*tightest) <= largest * (1 + rounding)) return;
   const SideWeights sides(*tightest);
   const auto name = [&](int number) {
     return number == Sides::nobody ? std::string("the rest")
@@ -185,7 +209,7 @@ void require_feasible(const Subproblems& problems) {
   // Down to six digits, so that what is advised is feasible.
   const double advised = std::floor(largest * 1e6) / 1e6;
   throw Error(Fault::usage,
-              "nu = " + shortest(*nu_of_sides(tightest->loss)) + " is infeasible for " +
+              "nu = " + shortest(*nu_of_sides(*tightest)) + " is infeasible for " +
                   amount(sides.weight[1], sides.rows[1]) + " of class " + name(tightest->positive) +
                   " and " + amount(sides.weight[0], sides.rows[0]) + " of " +
                   (tightest->negative == Sides::nobody ? "" : "class ") + name(tightest->negative),
@@ -197,6 +221,7 @@ void require_feasible(const Subproblems& problems) {
 Subproblems subproblems(const Dataset& data, const Task& task) {
   std::visit([](const auto& chosen) { validate(chosen); }, task);
   check_data(data, outcome_of(task) != Outcome::novelty);
+  check_two_weights(data, task);
   Subproblems result = std::visit(
       [&]<class Chosen>(const Chosen& chosen) {
         if constexpr (Chosen::outcome == Outcome::classes) return classification(data, chosen);

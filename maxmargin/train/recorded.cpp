@@ -30,6 +30,9 @@ TrainOptions options_of_model(const Model& model) {
   options.seed = model.seed;
   if (!model.scaling.factor.empty()) options.scaling = model.scaling.kind;
   for (const auto& [name, text] : model.options) {
+    if (name == own_cost_name)
+      throw Error(Fault::usage, "the model's cost is a function of the program that trained it",
+                  "train with one of the costs that have a name");
     if (name == "tolerance") options.stop.kkt = parse_number(name, text, positive);
     if (name == "gap") options.stop.relative_gap = parse_number(name, text, positive);
   }

@@ -157,7 +157,13 @@ std::vector<double> within_bounds(const Formulated& formulated,
     same -= block.sign * std::max(a[v], 0.0);
     if (block.lower < 0) opposite -= block.sign * std::min(a[v], 0.0);
     // An entropy has no slope at its bounds.
-    if (block.entropy != Entropy::none) a[v] = std::max(a[v], 1e-6 * std::min(1.0, block.upper));
+    if (block.entropy == Entropy::own)
+      a[v] = std::clamp(
+          a[v],
+          block.lower < 0 ? (1 - 1e-6) * block.lower : 1e-6 * std::min(block.scale, block.upper),
+          (1 - 1e-6) * block.upper);
+    else if (block.entropy != Entropy::none)
+      a[v] = std::max(a[v], 1e-6 * std::min(1.0, block.upper));
     if (block.entropy == Entropy::logistic) a[v] = std::min(a[v], (1 - 1e-6) * block.upper);
   }
   return a;

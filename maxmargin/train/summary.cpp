@@ -12,7 +12,8 @@ void add_to(Certificate& sum, const Certificate& part) {
   // Bounds stay bounds: sums are rounded to their safe side.
   sum.primal = rounded_up(sum.primal + part.primal);
   sum.dual = rounded_down(sum.dual + part.dual);
-  sum.gap = rounded_up(sum.gap + part.gap);
+  // Not less than what the rounded sums are apart.
+  sum.gap = rounded_up(std::max(sum.gap + part.gap, sum.primal - sum.dual));
   sum.best_primal = rounded_up(sum.best_primal + part.best_primal);
   sum.best_dual = rounded_down(sum.best_dual + part.best_dual);
   sum.relative_gap = std::max(sum.relative_gap, part.relative_gap);

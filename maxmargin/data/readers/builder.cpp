@@ -70,6 +70,7 @@ void DatasetBuilder::append(std::span<const Piece> pieces, std::size_t first_lin
     views.push_back(x_.is_sparse() ? piece.sparse_view() : piece.dense_view(x_.columns()));
     if (parts.labels) book_.append({piece.label.data(), piece.rows}, piece.words, y_);
     if (parts.weights) weight_.append({piece.weight.data(), piece.rows});
+    if (parts.weights_over) weight_over_.append({piece.weight_over.data(), piece.rows});
     if (queries_.value_or(false)) query_.append({piece.query.data(), piece.rows});
     line += piece.lines;
   }
@@ -88,6 +89,7 @@ Dataset DatasetBuilder::take() {
   data.y = taken(y_);
   if (book_.wordy()) data.words = book_.words();
   data.weight = taken(weight_);
+  data.weight_over = taken(weight_over_);
   data.query = taken(query_);
   return data;
 }

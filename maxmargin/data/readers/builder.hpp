@@ -36,6 +36,7 @@ class DatasetBuilder {
   struct Parts {
     bool labels = true;
     bool weights = false;
+    bool weights_over = false;
     double times = 1;  ///< how many times as many rows there will be
   };
   /// Appends the rows of pieces that follow each other, or throws the first fault among them. The
@@ -60,7 +61,7 @@ class DatasetBuilder {
   Features x_;
   LabelBook book_;
   Buffer<double> y_;
-  Buffer<double> weight_;
+  Buffer<double> weight_, weight_over_;
   Buffer<std::int64_t> query_;
   std::optional<bool> queries_;
   std::optional<Place> zero_place_;

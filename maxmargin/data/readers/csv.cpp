@@ -19,6 +19,7 @@ class RecordParser {
     Piece::make_room(piece.values, most_rows * layout.features);
     Piece::make_room(piece.label, most_rows);
     Piece::make_room(piece.weight, most_rows);
+    if (layout.weight_over) Piece::make_room(piece.weight_over, most_rows);
   }
 
   void run() {
@@ -102,12 +103,12 @@ class RecordParser {
     if (layout_.label == field) {
       const auto problem = read_label(parts.text, kind_, piece_.words, piece_.label[piece_.rows]);
       if (problem) return fail(at, {0, 0, problem->what, problem->mend});
-    } else if (layout_.weight == field) {
+    } else if (layout_.weight == field || layout_.weight_over == field) {
       const auto weight = number_in(parts.text);
       if (!weight || !std::isfinite(*weight) || *weight < 0)
         return fail(at, {0, 0, shown(parts.text) + " is not a weight",
                          "weights are finite numbers of 0 or more"});
-      piece_.weight[piece_.rows] = *weight;
+      (layout_.weight == field ? piece_.weight : piece_.weight_over)[piece_.rows] = *weight;
     }
     if (parts.line_feeds > 0) {
       piece_.lines += parts.line_feeds;
@@ -143,8 +144,9 @@ class CsvReader final : public RowReader {
       builder_.emplace(text_.name(), false, layout_.features);
       text_.skip(layout_.header_bytes, layout_.header_lines);
     }
-    text_.run([&](Piece& piece) { parse_csv(piece, layout_, options_.labels); }, *builder_,
-              {layout_.label.has_value(), layout_.weight.has_value()});
+    text_.run(
+        [&](Piece& piece) { parse_csv(piece, layout_, options_.labels); }, *builder_,
+        {layout_.label.has_value(), layout_.weight.has_value(), layout_.weight_over.has_value()});
     return true;
   }
 

@@ -76,7 +76,8 @@ std::optional<std::size_t> column_number(const std::string& text, std::size_t fi
 
 /// Whether the first record must be a header, before it is known which field is the label.
 bool looks_like_header(const std::vector<std::string>& fields, const ReadOptions& options) {
-  for (const std::string& name : {options.label_column, options.weight_column, options.id_column})
+  for (const std::string& name :
+       {options.label_column, options.weight_column, options.over_column, options.id_column})
     if (!name.empty() && !number_in(name) &&
         std::find(fields.begin(), fields.end(), name) != fields.end())
       return true;
@@ -85,9 +86,11 @@ bool looks_like_header(const std::vector<std::string>& fields, const ReadOptions
   std::optional<std::size_t> label = column_number(options.label_column, fields.size());
   if (labelled && options.label_column.empty()) label = 0;
   const auto weight = column_number(options.weight_column, fields.size());
+  const auto over = column_number(options.over_column, fields.size());
   const auto id = column_number(options.id_column, fields.size());
   for (std::size_t i = 0; i < fields.size(); ++i)
-    if (label != i && weight != i && id != i && !number_in(fields[i]) && !says_missing(fields[i]))
+    if (label != i && weight != i && over != i && id != i && !number_in(fields[i]) &&
+        !says_missing(fields[i]))
       return true;
   return false;
 }
@@ -118,6 +121,8 @@ void choose_columns(CsvLayout& layout, const std::string& file, const ReadOption
   }
   if (!options.weight_column.empty())
     layout.weight = find_column(options.weight_column, layout, file, "weight");
+  if (!options.over_column.empty())
+    layout.weight_over = find_column(options.over_column, layout, file, "weight");
   if (!options.id_column.empty()) layout.id = find_column(options.id_column, layout, file, "id");
   if (layout.id && (layout.id == layout.label || layout.id == layout.weight))
     throw Error(Fault::usage, {file, 0, 0}, "the id is the label or the weight, too",
@@ -125,6 +130,12 @@ void choose_columns(CsvLayout& layout, const std::string& file, const ReadOption
   if (layout.weight && (layout.weight == layout.label || layout.weight == layout.ignored))
     throw Error(Fault::usage, {file, 0, 0}, "label and weight are the same column",
                 "name two different columns");
+  if (layout.weight_over &&
+      (layout.weight_over == layout.label || layout.weight_over == layout.ignored ||
+       layout.weight_over == layout.weight || layout.weight_over == layout.id))
+    throw Error(Fault::usage, {file, 0, 0},
+                "the weight of predicting too much is another column, too",
+                "name different columns");
   for (std::size_t i = 0; i < layout.fields; ++i) layout.features += layout.is_feature(i);
 }
 

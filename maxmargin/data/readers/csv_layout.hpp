@@ -40,14 +40,15 @@ struct CsvLayout {
   std::size_t features = 0;
   std::optional<std::size_t> label;    ///< the field with the label
   std::optional<std::size_t> ignored;  ///< a label column that is not wanted
-  std::optional<std::size_t> weight;
+  std::optional<std::size_t> weight, weight_over;
   std::optional<std::size_t> id;
   std::vector<std::string> names;  ///< of all fields; empty without a header
   std::size_t header_bytes = 0;    ///< what comes before the first row: blank lines, header
   std::size_t header_lines = 0;
 
   bool is_feature(std::size_t field) const {
-    return label != field && ignored != field && weight != field && id != field;
+    return label != field && ignored != field && weight != field && weight_over != field &&
+           id != field;
   }
   /// "column 3 ('width')"
   std::string column(std::size_t field) const;

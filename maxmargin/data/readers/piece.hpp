@@ -64,7 +64,7 @@ struct Piece {
   Buffer<Index> index;                         ///< sparse
   Buffer<double> values;
   Buffer<Label> label;
-  Buffer<double> weight;
+  Buffer<double> weight, weight_over;
   Buffer<std::int64_t> query;
   WordList words;
   std::optional<TextFault> fault;

@@ -92,6 +92,9 @@ void check_options(const ReadOptions& options) {
   if (!options.weight_column.empty() && !options.weight_file.empty())
     throw Error(Fault::usage, "weights are given both by a column and by a file",
                 "choose one of the two");
+  if (!options.over_column.empty() && options.weight_column.empty())
+    throw Error(Fault::usage, "a weight of predicting too much is given, and none of too little",
+                "name the column of that too");
 }
 
 Dataset read_source(std::unique_ptr<Source> source, const std::string& path,
@@ -107,7 +110,7 @@ Dataset read_source(std::unique_ptr<Source> source, const std::string& path,
   sort_words(data);
   if (!options.weight_file.empty()) {
     WeightFile weights(options.weight_file);
-    data.weight = weights.next(data.rows());
+    weights.give(data);
     weights.end();
   }
   return data;
@@ -123,6 +126,7 @@ void append_rows(Dataset& to, const Dataset& from, std::size_t begin, std::size_
   };
   copy(to.y, from.y);
   copy(to.weight, from.weight);
+  copy(to.weight_over, from.weight_over);
   copy(to.query, from.query);
 }
 
@@ -167,7 +171,7 @@ struct Reader::State {
       block = rows->take();
       given = 0;
       any = true;
-      if (weights) block.weight = weights->next(block.rows());
+      if (weights) weights->give(block);
     }
     return true;
   }

@@ -19,8 +19,10 @@ struct ReadOptions {
   std::string label_column;   ///< CSV: name or number (from 1) of it; empty: "label", "class",
                               ///< "target" or "y" by name, else the first
   std::string weight_column;  ///< CSV: name or number; empty: none
+  std::string over_column;    ///< CSV: the same for Dataset::weight_over
   std::string id_column;      ///< CSV: name or number of a column that is no feature; empty: none
-  std::string weight_file;    ///< one weight per line, for any format
+  std::string weight_file;    ///< for any format: a weight per line, or two, the second for
+                              ///< Dataset::weight_over
   std::string label_file;  ///< idx: the label file; empty: found by the usual names ("images-idx3"
                            ///< -> "labels-idx1")
   /// libsvm: the first index; automatic: zero if index 0 occurs; serial: one, and index 0, where it

@@ -193,8 +193,9 @@ TEST(Read, WeightFile) {
   };
   EXPECT_EQ(weighted("1\n# half\n 0.5 \r\n\n0"), (std::vector<double>{1, 0.5, 0}));
   const std::pair<const char*, std::size_t> bad[] = {
-      {"1\n2\n", 2},      {"1\n2\n3\n4\n", 4}, {"1\n-2\n3\n", 2},   {"1\n1\nnan\n", 3},
-      {"1 2\n3\n4\n", 1}, {"1\n\nx\n", 3},     {"1e999\n1\n1\n", 1}};
+      {"1\n2\n", 2},        {"1\n2\n3\n4\n", 4},    {"1\n-2\n3\n", 2},    {"1\n1\nnan\n", 3},
+      {"1 2\n3\n4\n", 2},   {"1\n\nx\n", 3},        {"1e999\n1\n1\n", 1}, {"1\n2 3\n4\n", 2},
+      {"1 2 3\n4\n5\n", 1}, {"1 2\n3 -4\n5 6\n", 2}};
   for (const auto& [text, line] : bad) {
     try {
       weighted(text);

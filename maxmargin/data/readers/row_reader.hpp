@@ -60,8 +60,8 @@ class TextParser {
       else
         parse(pieces_[task - 1]);
     });
-    builder.append({pieces_.data(), used_}, line_, {parts.labels, parts.weights, times()},
-                   threads_);
+    builder.append({pieces_.data(), used_}, line_,
+                   {parts.labels, parts.weights, parts.weights_over, times()}, threads_);
     for (std::size_t i = 0; i < used_; ++i) line_ += pieces_[i].lines;
   }
 

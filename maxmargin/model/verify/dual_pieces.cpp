@@ -164,6 +164,7 @@ Extended cost(const Novelty&, const Priced& row, Extended f, Extended) {
 Extended cost(const NuMargin&, const Priced& row, Extended f, Extended width) {
   return row.price * std::max<Extended>(0, width - row.y * f);
 }
+Extended cost(const OwnLoss&, const Priced&, Extended, Extended) { return extended_infinity; }
 Extended cost(const NuTube&, const Priced& row, Extended f, Extended width) {
   return row.price * (low_error(row.y, f, width) + high_error(row.y, f, width));
 }
@@ -224,6 +225,7 @@ Pieces dual_of(const NuMargin&, const Priced& row) {
   own.group = row.y > 0 ? 0 : 1;
   return {own};
 }
+Pieces dual_of(const OwnLoss&, const Priced&) { return {}; }  // refused before
 Pieces dual_of(const NuTube&, const Priced& row) {
   DualPiece below = piece(-row.price, 0, row.y, 0);
   below.group = 1;
@@ -238,6 +240,21 @@ Extended TextbookLoss::value(Extended y, Extended f, Extended price, Extended wi
 
 std::vector<DualPiece> TextbookLoss::dual(Extended y, Extended price) const {
   return std::visit([&](const auto& loss) { return dual_of(loss, {y, price}); }, loss_);
+}
+
+std::vector<DualPiece> TextbookLoss::dual(Extended y, Extended under, Extended over) const {
+  std::vector<DualPiece> pieces;
+  const auto take = [&](Extended price, bool above) {
+    if (price == 0) return;
+    for (DualPiece each : dual(y, price)) {
+      each.begin = above ? std::max<Extended>(each.begin, 0) : each.begin;
+      each.end = above ? each.end : std::min<Extended>(each.end, 0);
+      if (each.begin < each.end) pieces.push_back(each);
+    }
+  };
+  take(over, false);
+  take(under, true);
+  return pieces;
 }
 
 Extended TextbookLoss::tube() const {

@@ -37,6 +37,8 @@ class TextbookLoss {
   Extended value(Extended y, Extended f, Extended price, Extended width) const;
   /// The pieces of one row, in order of b.
   std::vector<DualPiece> dual(Extended y, Extended price) const;
+  /// Of a regression whose errors have two prices: of what is too small, and of what is too large.
+  std::vector<DualPiece> dual(Extended y, Extended under, Extended over) const;
   /// Half the width of a tube that the loss itself has; 0 where it has none.
   Extended tube() const;
   /// Of the prices of both sides, beside that of the row.

@@ -4,27 +4,17 @@
 #include <array>
 #include <span>
 
+#include "maxmargin/model/verify/balance.hpp"
 #include "maxmargin/model/verify/dual_pieces.hpp"
 
 // The dual of every machine is max sum psi(b) - 1/2 |w|^2 over pieces b of the rows' coefficients.
 // The sums of b over the groups are given: 0 for a free bias, nu times all prices for one-class.
 // The two sides of nu machines, b >= 0 and b <= 0, are groups of their own with half of that each,
 // and have thresholds of their own, b + t and b - t; t is the epsilon of nu-SVR, and -rho of
-// nu-SVC.
+// nu-SVC. Where their bias is penalised or none, only the sum of |b| over both sides is given.
 
 namespace maxmargin {
 namespace {
-
-/// Doubles that were rounded a few times.
-constexpr Extended stored_rounding = 4 * double_rounding;
-
-/// What f may be wrong by when kernel values are floats with errors that do not know of one
-/// another, relative to the norms of coefficients and kernel values.
-constexpr Extended float_share = 16 * 0x1p-24L;
-
-/// A dual variable this near to a bound, relative to the length of its interval, is at the bound;
-/// one without an upper bound, relative to the largest of all.
-constexpr Extended at_bound = 1e-9L;
 
 struct Point {
   Index row = 0;
@@ -33,6 +23,7 @@ struct Point {
   Enclosed beta{};
   bool is_rounded = false;  ///< beta has been rounded since the certificate was made
   std::size_t rows = 0;
+  const double* functions = nullptr;
   std::vector<DualPiece> pieces{};
 };
 
@@ -47,13 +38,15 @@ class Examiner {
     if (claimed.bias != nullptr) bias_ = Enclosed(*claimed.bias) * scale_;
     tube_ = margin ? -claimed.width : claimed.width;
     penalised_ = stated_.bias == Bias::penalised;
-    groups_ = stated_.is_nu() ? 2 : stated_.bias == Bias::unpenalised ? 1 : 0;
+    is_joint_ = stated_.is_nu() && stated_.bias != Bias::unpenalised;
+    groups_ = is_joint_ ? 1 : stated_.is_nu() ? 2 : stated_.bias == Bias::unpenalised ? 1 : 0;
   }
 
   Examined run(std::vector<SeenRow> rows) {
     std::ranges::stable_sort(rows, {}, &SeenRow::point);
     if (!take_norm(rows)) return result_;
     take_rounded(rows);
+    std::erase_if(rows, [](const SeenRow& row) { return row.is_basis; });
     for (std::size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
       while (end < rows.size() && rows[end].point == rows[begin].point) ++end;
       add_point(std::span(rows).subspan(begin, end - begin));
@@ -62,16 +55,17 @@ class Examiner {
     if (stated_.approximated) return result_;
     if (stated_.is_nu()) share_out();
     take_kkt();
-    if (groups_ > 0) {
+    if (!claimed_.function_sum.empty())
+      meet_with_functions();
+    else if (groups_ > 0)
       meet_constraints();
-    } else {
+    if (groups_ == 0 || is_joint_) {
       // A penalised bias is the sum of the coefficients; without a bias it is 0.
       const Enclosed missed = (penalised_ ? sum_ : Enclosed(0)) - bias_;
-      result_.equality = std::abs(missed.middle) - missed.radius;
+      result_.equality = std::max(result_.equality, std::abs(missed.middle) - missed.radius);
       result_.constraint_slack +=
           stored_rounding * static_cast<Extended>(points_.size() + 4) * sizes_;
     }
-    charge_functions();
     finish_dual();
     return result_;
   }
@@ -105,7 +99,8 @@ class Examiner {
   Extended rounded_size(const Claimed::Coefficient& beta, std::span<const SeenRow> same) const {
     Extended size = beta.size * scale_.size();
     if (stated_.is<Svr>() || stated_.is<NuSvr>())
-      for (const SeenRow& row : same) size += row.price * loss_.largest_factor();
+      for (const SeenRow& row : same)
+        size += std::max(row.price, row.price_over.value_or(0)) * loss_.largest_factor();
     return size;
   }
   void take_rounded(const std::vector<SeenRow>& rows) {
@@ -128,6 +123,7 @@ class Examiner {
     const SeenRow& first = rows[0];
     point.row = first.row;
     point.rows = rows.size();
+    point.functions = first.functions;
     point.g = first.sum.g * scale_ + first.offset * scale_;
     point.size = (first.sum.size + first.offset.size()) * scale_.size();
     const auto found = claimed_.beta.find(first.point);
@@ -138,7 +134,9 @@ class Examiner {
       add_loss(row, point);
       // No coefficient reaches the bound that stands for the one a hard margin does not have.
       const Extended price = stated_.hard_margin ? 1 + 2 * sizes_ : row.price;
-      for (const DualPiece& piece : loss_.dual(row.target, price)) point.pieces.push_back(piece);
+      for (const DualPiece& piece : row.price_over ? loss_.dual(row.target, price, *row.price_over)
+                                                   : loss_.dual(row.target, price))
+        point.pieces.push_back(piece);
       prices_ += Enclosed(row.price);
     }
     Extended excess = 0;
@@ -157,7 +155,7 @@ class Examiner {
   Enclosed loss_at(const SeenRow& row, Extended f, Extended radius) const {
     const Extended width = stated_.is<NuSvc>() ? -tube_ : tube_;
     const auto at = [&](Extended where) {
-      return loss_.value(row.target, where, row.price, width);
+      return loss_.value(row.target, where, row.price_at(where), width);
     };
     const Extended middle = at(f);
     const Extended most = std::max(at(f - radius), at(f + radius));
@@ -207,7 +205,8 @@ class Examiner {
     if (penalised_) norm += bias_ * bias_;
     Enclosed thresholds = 0;
     if (stated_.is<OneClass>()) thresholds = bias_ * right_side(0);
-    if (stated_.is_nu()) thresholds = Enclosed(tube_) * (right_side(0) - right_side(1));
+    if (stated_.is_nu())
+      thresholds = Enclosed(tube_) * (is_joint_ ? right_side(0) : right_side(0) - right_side(1));
     result_.primal = norm * Enclosed(0.5L) + costs_ + thresholds;
     if (stated_.hard_margin) {
       const Extended low = margin_low_, high = margin_high_;
@@ -229,6 +228,7 @@ class Examiner {
   Enclosed right_side(int group) const {
     if (stated_.is<OneClass>()) return Enclosed(stated_.nu) * prices_;
     if (!stated_.is_nu()) return 0;
+    if (is_joint_) return Enclosed(stated_.nu) * prices_;
     const Enclosed half = Enclosed(stated_.nu) * Enclosed(0.5L) * prices_;
     return group == 0 ? half : -half;
   }
@@ -273,7 +273,9 @@ class Examiner {
   /// What both sums lack is raised on both sides at once, where it gains most.
   void share_out() {
     Extended missing = right_side(0).middle;
-    for (const Point& point : points_) missing -= filled(point, 0);
+    for (const Point& point : points_)
+      missing -= filled(point, 0) + (is_joint_ ? filled(point, 1) : 0);
+    if (is_joint_) missing /= 2;
     if (!(missing > stored_rounding * static_cast<Extended>(points_.size()) * prices_.middle))
       return;
     struct Exchange {
@@ -310,9 +312,10 @@ class Examiner {
   /// than so much. Pieces that are beyond their threshold by more must be full or empty, the others
   /// may be anything.
   bool violates_at_most(Extended violation) const {
-    const Extended half = right_side(0).middle;
+    const Extended half =
+        is_joint_ ? (right_side(0).middle + sum_.middle) / 2 : right_side(0).middle;
     // What both sums differ by is missing on one side.
-    const Extended tiny = at_bound * prices_.middle + sum_.size();
+    const Extended tiny = at_bound * prices_.middle + (is_joint_ ? sum_.radius : sum_.size());
     Extended least = 0, most = 0;
     for (const Point& point : points_) {
       std::array<Extended, 2> full{}, possible{};
@@ -359,7 +362,7 @@ class Examiner {
       for (const DualPiece& piece : point.pieces)
         largest = std::max(largest, std::abs(piece.b.middle));
     for (const Point& point : points_) {
-      const Enclosed level = groups_ > 0 ? point.g : point.g + bias_;
+      const Enclosed level = groups_ > 0 && !is_joint_ ? point.g : point.g + bias_;
       result_.kkt_slack =
           std::max(result_.kkt_slack, 2 * storage_of_f(point) + stored_rounding * level.size());
       for (const DualPiece& piece : point.pieces) {
@@ -377,13 +380,19 @@ class Examiner {
         if (std::isfinite(least)) slopes = std::max(slopes, std::abs(least));
         // A logarithm is rounded when its argument is, however near to 0 it is.
         if (piece.kind != DualPiece::Kind::plain) slopes = std::max<Extended>(slopes, 1);
-        if (b < piece.end - near) {
-          rise_low[group] = std::max(rise_low[group], least - level.high());
-          rise_high[group] = std::max(rise_high[group], most - level.low());
+        bool can_rise = b<piece.end - near, can_fall = b> piece.begin + near;
+        Extended low = least - level.high(), high = most - level.low();
+        if (is_joint_ && piece.group == 1) {  // it is -b that rises
+          std::swap(can_rise, can_fall);
+          std::swap(low = -low, high = -high);
         }
-        if (b > piece.begin + near) {
-          fall_low[group] = std::min(fall_low[group], least - level.high());
-          fall_high[group] = std::min(fall_high[group], most - level.low());
+        if (can_rise) {
+          rise_low[group] = std::max(rise_low[group], low);
+          rise_high[group] = std::max(rise_high[group], high);
+        }
+        if (can_fall) {
+          fall_low[group] = std::min(fall_low[group], low);
+          fall_high[group] = std::min(fall_high[group], high);
         }
       }
     }
@@ -399,6 +408,9 @@ class Examiner {
     if (has_choice_) result_.kkt_low = std::min(result_.kkt_low, least_violation());
   }
 
+  /// Whether it is -b that counts in the sum of a piece's group.
+  bool turned(const DualPiece& piece) const { return is_joint_ && piece.group == 1; }
+
   /// Moves pieces so that every sum is what it has to be: one that can take all of it and loses
   /// least, else whatever has room.
   void meet_constraints() {
@@ -409,7 +421,7 @@ class Examiner {
       for (Point& point : points_)
         for (DualPiece& piece : point.pieces) {
           if (groups_ == 2 && piece.group != group) continue;
-          excess += piece.b;
+          excess += turned(piece) ? -piece.b : piece.b;
           sizes += piece.b.size();
           members.emplace_back(&piece, &point);
         }
@@ -423,20 +435,24 @@ class Examiner {
       // Another way to meet the constraint, or to charge for it, may lose a little less.
       result_.dual_slack +=
           std::min(excess.size(), rounding) * (threshold_size() + result_.kkt_high);
-      const Extended level = groups_ == 2 ? threshold(group) : bias_.middle;
+      const auto level = [&](const DualPiece& piece) {
+        return groups_ == 2 || is_joint_ ? threshold(piece.group) : bias_.middle;
+      };
       const auto room = [&](const DualPiece& piece) {
-        return excess.middle > 0 ? piece.room_below() : piece.room_above();
+        return (excess.middle > 0) != turned(piece) ? piece.room_below() : piece.room_above();
       };
       DualPiece* best = nullptr;
-      Extended least = extended_infinity;
+      Extended least = extended_infinity, steepest = 0;
       for (const auto& [piece, point] : members) {
-        const Extended loss =
-            std::abs(piece->derivative(piece->b.middle) - point->g.middle - level);
+        const Extended slope = piece->derivative(piece->b.middle);
+        const Extended loss = std::abs(slope - point->g.middle - level(*piece));
+        if (std::isfinite(slope))
+          steepest = std::max(steepest, std::abs(slope - point->g.middle) + point->g.radius);
         const Extended needed = piece->kind == DualPiece::Kind::plain ? 1 : 1000;
         if (room(*piece) > needed * excess.size() && loss < least) best = piece, least = loss;
       }
       if (best != nullptr) {
-        best->b -= excess;
+        best->b -= turned(*best) ? -excess : excess;
         continue;
       }
       std::ranges::stable_sort(members, std::ranges::greater{},
@@ -445,24 +461,62 @@ class Examiner {
         const Extended part = std::min(room(*piece), std::abs(excess.middle));
         if (!(part > 0)) break;
         const Extended by = excess.middle > 0 ? -part : part;
-        piece->b += Enclosed(by);
+        piece->b += Enclosed(turned(*piece) ? -by : by);
         excess += Enclosed(by);
       }
-      // Less than the rounding of the right side itself is left, or nothing can help.
-      uncovered_ += excess.size() * (threshold_size() + result_.kkt_high);
+      // No room is left only where all are at their bounds but for the rounding of the right side:
+      // whatever points are feasible differ by that, and their duals by it times the steepest
+      // slope.
+      uncovered_ += 2 * excess.size() * steepest;
     }
   }
 
-  /// The sums of functions are not repaired but charged at twice their own coefficients.
-  void charge_functions() {
-    for (std::size_t r = 0; r < claimed_.function_sum.size(); ++r) {
-      const Enclosed& sum = claimed_.function_sum[r];
-      result_.equality = std::max(result_.equality, std::abs(sum.middle) - sum.radius);
-      result_.constraint_slack = std::max(
-          result_.constraint_slack,
-          stored_rounding * 64 * static_cast<Extended>(points_.size()) * claimed_.function_size[r]);
-      uncovered_ += 2 * sum.size() * std::abs(claimed_.function_coefficient[r]);
+  /// The same where functions stand beside the bias: several equations share their pieces.
+  void meet_with_functions() {
+    const std::size_t functions = claimed_.function_sum.size();
+    const auto groups = static_cast<std::size_t>(groups_);
+    std::vector<Enclosed> residual(groups + functions, Enclosed(0));
+    std::vector<Extended> sizes(residual.size(), 0);
+    std::vector<Movable> movable;
+    std::vector<DualPiece*> pieces;
+    for (std::size_t g = 0; g < groups; ++g) residual[g] = -right_side(static_cast<int>(g));
+    for (Point& point : points_)
+      for (DualPiece& piece : point.pieces) {
+        Movable& own = movable.emplace_back();
+        pieces.push_back(&piece);
+        own.column.assign(residual.size(), 0);
+        if (groups > 0) own.column[groups == 2 ? static_cast<std::size_t>(piece.group) : 0] = 1;
+        for (std::size_t r = 0; r < functions; ++r) own.column[groups + r] = point.functions[r];
+        // The slope of an entropy is bounded only well within its interval.
+        const Extended part = piece.kind == DualPiece::Kind::plain ? 1 : 1e-3L;
+        own.below = part * piece.room_below();
+        own.above = part * piece.room_above();
+        if (piece.b.size() == 0) continue;  // so that a sum of nothing is exact
+        for (std::size_t r = 0; r < residual.size(); ++r) {
+          residual[r] += Enclosed(own.column[r]) * piece.b;
+          sizes[r] += std::abs(own.column[r]) * piece.b.size();
+        }
+      }
+    for (std::size_t r = 0; r < residual.size(); ++r) {
+      const bool is_function = r >= groups;
+      const Extended missed = std::abs(residual[r].middle) - residual[r].radius;
+      result_.equality = std::max(result_.equality, missed / (groups == 2 ? 2 : 1));
+      const Extended rounding = stored_rounding * (is_function ? 64 : 1) *
+                                static_cast<Extended>(pieces.size() + 4) *
+                                (sizes[r] + (is_function ? 0 : right_side(0).size()));
+      result_.constraint_slack = std::max(result_.constraint_slack, rounding);
+      const Extended multiplier =
+          is_function ? std::abs(claimed_.function_coefficient[r - groups]) : threshold_size();
+      result_.dual_slack +=
+          2 * std::min(residual[r].size(), rounding) * (multiplier + result_.kkt_high);
     }
+    const auto moves = balanced(movable, residual);
+    if (!moves) uncovered_ = extended_infinity;
+    if (moves)
+      for (const Moved& move : *moves) {
+        pieces[move.which]->b += move.by;
+        result_.dual_slack += 2 * move.by.size() * result_.kkt_high;
+      }
   }
 
   /// sum psi(b) - 1/2 |w|^2, where the coefficients that b add up to differ from those of w by e:
@@ -488,7 +542,7 @@ class Examiner {
     if (penalised_) norm += sum_ * sum_;
     result_.dual = psi - norm * Enclosed(0.5L) - change;
     const Extended charge = roots * roots / 4 + uncovered_ / 2;
-    result_.dual.middle -= charge;
+    if (std::isfinite(charge)) result_.dual.middle -= charge;
     result_.dual.radius += charge * (1 + 8 * extended_rounding);
     result_.dual_slack += stored_rounding * (norm.size() + psi_size);
     for (const Point& point : points_)
@@ -508,7 +562,7 @@ class Examiner {
   TextbookLoss loss_;
   Enclosed scale_ = 1, bias_ = 0;
   Extended tube_ = 0;
-  bool penalised_ = false, has_choice_ = false;
+  bool penalised_ = false, is_joint_ = false, has_choice_ = false;
   int groups_ = 0;
   std::vector<Point> points_;
   Examined result_;

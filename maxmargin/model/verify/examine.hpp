@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "maxmargin/model/verify/enclosed.hpp"
@@ -10,14 +11,32 @@
 
 namespace maxmargin {
 
+/// Doubles that were rounded a few times.
+inline constexpr Extended stored_rounding = 4 * double_rounding;
+
+/// What f may be wrong by when kernel values are floats with errors that do not know of one
+/// another, relative to the norms of coefficients and kernel values.
+inline constexpr Extended float_share = 16 * 0x1p-24L;
+
+/// A dual variable this near to a bound, relative to the length of its interval, is at the bound;
+/// one without an upper bound, relative to the largest of all.
+inline constexpr Extended at_bound = 1e-9L;
+
 /// A training row as one machine sees it.
 struct SeenRow {
   Index row = 0;
-  Index point = 0;    ///< rows with the same features are the same point
-  KernelSum sum{};    ///< without bias and functions
-  Enclosed offset{};  ///< sum of the functions' coefficients times their values
-  double target = 0;  ///< +1 or -1, or the number to predict
-  double price = 1;   ///< of its loss; greater than 0, infinite for a hard margin
+  Index point = 0;                    ///< rows with the same features are the same point
+  KernelSum sum{};                    ///< without bias and functions
+  Enclosed offset{};                  ///< sum of the functions' coefficients times their values
+  const double* functions = nullptr;  ///< their values
+  double target = 0;                  ///< +1 or -1, or the number to predict
+  double price = 1;                   ///< of its loss; greater than 0, infinite for a hard margin
+  /// Of predicting too much, where that has a price of its own; 0 as `price` may be then.
+  std::optional<double> price_over{};
+  bool is_basis = false;  ///< a basis function stands on it, and it is none of the machine's rows
+
+  /// Of an error there.
+  double price_at(Extended f) const { return f > target ? price_over.value_or(price) : price; }
 };
 
 /// What a model says of one machine.

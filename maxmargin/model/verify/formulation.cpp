@@ -31,11 +31,16 @@ Formulation formulation_of(const Model& model) {
   for (const auto& [name, value] : model.options)
     if (!options.emplace(name, &value).second)
       throw_unstated(name.substr(0, 40) + " is stated twice");
+  if (std::holds_alternative<OwnLoss>(stated.loss) || options.contains(own_cost_name))
+    throw Error(Fault::usage, "the model's cost is a function of the program that trained it",
+                "its certificate cannot be recomputed here");
   const auto number = [&](std::string_view name, double& into) {
     if (options.contains(name)) into = parse_number(name, *options[name], non_negative);
   };
   number("tolerance", stated.tolerance);
   number("gap", stated.gap);
+  stated.together = is_one_problem(model.multiclass);
+  stated.expansion = options.contains("regulariser") && *options["regulariser"] == "l1";
   stated.only_weights = options.contains("out-of-core");
   stated.approximated = stated.only_weights || options.contains("approximate");
   return stated;

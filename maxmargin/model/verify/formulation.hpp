@@ -21,12 +21,17 @@ struct Formulation {
   bool approximated = false;
   /// There are no coefficients at all but w itself, in place of a machine's one support vector.
   bool only_weights = false;
+  bool together = false;  ///< all machines are one problem
+  bool expansion =
+      false;  ///< sum |beta| in the place of the norm: the coefficients are no dual variables
   double tolerance = infinity, gap = infinity;  ///< what was asked for
 
   template <class Chosen>
   bool is() const {
     return std::holds_alternative<Chosen>(task);
   }
+  /// The model keeps no dual variables.
+  bool primal_only() const { return approximated || expansion; }
   bool is_nu() const { return is<NuSvc>() || is<NuSvr>(); }
 };
 /// Throws Error when the model does not state one.

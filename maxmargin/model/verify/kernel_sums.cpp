@@ -17,6 +17,8 @@
 #include <array>
 #include <type_traits>
 
+#include "maxmargin/kernel/mercer.hpp"
+
 namespace maxmargin {
 namespace {
 
@@ -174,6 +176,10 @@ struct KernelSums::Parts {
   std::optional<Form> form{};
   bool exact = false;
   std::vector<double> norm{};  ///< N of each support vector
+  /// Of given values: what they differ by from those across the diagonal, in units of
+  /// sqrt(K_pp K_qq).
+  Extended asymmetry = 0;
+  std::vector<Extended> given_root{};  ///< sqrt(K_pp)
 
   using Take = std::function<void(std::size_t, std::span<const KernelSum>)>;
 
@@ -232,7 +238,11 @@ struct KernelSums::Parts {
       std::vector<double> values(uses.size());
       given_values(row, values);
       for (std::size_t k = 0; k < values.size(); ++k)
-        for (const Use& use : uses[k]) add(use, {values[k], 0}, sums[use.machine]);
+        for (const Use& use : uses[k])
+          add(use,
+              {values[k],
+               asymmetry > 0 ? asymmetry * given_root[row] * given_root[model.support_row[k]] : 0},
+              sums[use.machine]);
     } else {
       Sparse own;
       own.append(rows, row);
@@ -331,6 +341,15 @@ KernelSums::KernelSums(const Model& model, const Rows& rows, Arithmetic arithmet
         if constexpr (requires { kernel.form(); }) parts->form = kernel.form();
       },
       model.kernel);
+  if (std::holds_alternative<Precomputed>(model.kernel)) {
+    parts->asymmetry = 2.02L * asymmetry_of(rows, Threads(1)).difference;
+    for (std::size_t row = 0; row < rows.count && parts->asymmetry > 0; ++row) {
+      Extended& root = parts->given_root.emplace_back(0);
+      rows.for_each(row, [&](Index feature, double x) {
+        if (feature == row) root = std::sqrt(std::abs(static_cast<Extended>(x)));
+      });
+    }
+  }
   if (parts->form) {
     const Rows vectors = model.support;
     for (std::size_t k = 0; k < vectors.count; ++k) {

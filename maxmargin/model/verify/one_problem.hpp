@@ -1,16 +1,21 @@
 #pragma once
 
-#include <optional>
-
-#include "maxmargin/model/verify/verify.hpp"
+#include "maxmargin/model/verify/examine.hpp"
 
 namespace maxmargin {
 
-/// `verify` for the two kinds of machines that are no DualQp of their own: those of Crammer and
-/// Singer, which are one problem together, and the linear-programming machine, which keeps no dual
-/// variables, so that only its primal can be known. Nothing for all others. Kernel values pair by
-/// pair and feature by feature, in double.
-std::optional<std::vector<Verified>> verify_one_problem(const Model& model, const Dataset& data,
-                                                        const Threads& threads);
+/// All machines of Crammer and Singer's problem, which see the same rows in the same order: of each
+/// class what its rows contribute to both objectives (certify/simplex.hpp). `a[machine][row]` are
+/// the coefficients by row of the data.
+std::vector<Examined> examine_together(const Formulation& formulation,
+                                       const std::vector<std::vector<SeenRow>>& rows,
+                                       const std::vector<std::vector<double>>& a,
+                                       const std::vector<Claimed>& claimed,
+                                       const std::function<Extended(std::size_t)>& diagonal);
+
+/// The primal of the linear-programming machine, sum |beta| and its losses. Its coefficients are no
+/// dual variables, so that nothing else can be told.
+Examined examine_expansion(const Formulation& formulation, const std::vector<SeenRow>& rows,
+                           const Claimed& claimed);
 
 }  // namespace maxmargin

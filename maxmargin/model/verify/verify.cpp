@@ -7,6 +7,7 @@
 #include "maxmargin/data/like.hpp"
 #include "maxmargin/kernel/given.hpp"
 #include "maxmargin/kernel/mercer.hpp"
+#include "maxmargin/model/verify/comparison.hpp"
 #include "maxmargin/model/verify/examine.hpp"
 #include "maxmargin/model/verify/kernel_sums.hpp"
 #include "maxmargin/model/verify/one_problem.hpp"
@@ -60,7 +61,8 @@ struct Training {
   std::vector<double> functions;  ///< their values, row by row
   std::vector<int> class_of;      ///< class number in the model, of each row
   std::vector<double> target;
-  std::vector<double> price;  ///< of each row; 0: it takes no part
+  std::vector<double> price;       ///< of each row; 0: it takes no part
+  std::vector<double> price_over;  ///< of predicting too much, where that has one of its own
   std::vector<Index> point;
 };
 
@@ -115,6 +117,8 @@ Training take_training(const Model& model, const Dataset& data, const Formulatio
     const double weight = data.weight.empty() ? 1 : data.weight[i];
     training.price[i] = weight == 0 ? 0 : stated.price * weight;
   }
+  for (const double weight : data.weight_over)
+    training.price_over.push_back(weight == 0 ? 0 : stated.price * weight);
   if (model.outcome == Outcome::classes) take_classes(model, data, stated, training);
   if (model.outcome == Outcome::number) training.target = data.y;
   // With the same features as given, rows have the same values of every function too.
@@ -128,7 +132,8 @@ struct View {
   double target;
 };
 View view_of(const Machine& machine, const Training& training, std::size_t row) {
-  if (training.price[row] == 0) return {false, 0};
+  if (training.price[row] == 0 && (training.price_over.empty() || training.price_over[row] == 0))
+    return {false, 0};
   if (machine.positive == Machine::nobody)
     return {true, training.target.empty() ? 1 : training.target[row]};
   const int number = training.class_of[row];
@@ -138,6 +143,7 @@ View view_of(const Machine& machine, const Training& training, std::size_t row) 
 
 /// The rows of every machine, with g.
 std::vector<std::vector<SeenRow>> rows_of_machines(const Model& model, const Training& training,
+                                                   const Formulation& stated,
                                                    const KernelSums& sums, const Threads& threads) {
   const std::size_t machines = model.machines.size(), functions = model.functions.size();
   std::vector<std::vector<SeenRow>> seen(machines);
@@ -153,11 +159,24 @@ std::vector<std::vector<SeenRow>> rows_of_machines(const Model& model, const Tra
       mine.point = training.point[row];
       mine.target = target;
       mine.price = training.price[row];
+      if (functions > 0) mine.functions = &training.functions[row * functions];
+      if (!training.price_over.empty()) mine.price_over = training.price_over[row];
       for (std::size_t r = 0; r < functions; ++r)
         mine.offset += Enclosed(model.machines[m].lambda[r + 1]) *
                        Enclosed(training.functions[row * functions + r]);
     }
   }
+  // Machines of several classes share their basis functions.
+  for (std::size_t m = 0; stated.approximated && !stated.only_weights && m < machines; ++m)
+    for (const Index vector : model.machines[m].support) {
+      const std::uint64_t row = model.support_row[vector];
+      if (view_of(model.machines[m], training, row).seen) continue;
+      places[row].emplace_back(static_cast<Index>(m), static_cast<Index>(seen[m].size()));
+      SeenRow& mine = seen[m].emplace_back();
+      mine.row = static_cast<Index>(row);
+      mine.point = training.point[row];
+      mine.is_basis = true;
+    }
   sums.compute(threads, [&](std::size_t row, std::span<const KernelSum> all) {
     for (const auto& [m, place] : places[row]) seen[m][place].sum = all[m];
   });
@@ -228,157 +247,6 @@ Certificate recomputed_from(const Examined& found, const Certificate& stored, bo
   return now;
 }
 
-// The primal of an approximated kernel comes out of factors that are nearly dependent.
-constexpr Extended approximate_tolerance = 1e-6L;
-constexpr Extended streamed_tolerance = 1e-11L;
-// Less than this is 0 to whoever asks for relative gaps.
-constexpr Extended smallest_objective = 1e-30L;
-// gap = primal - dual and 2 gap / (|primal| + |dual|), computed in double.
-constexpr Extended identity_tolerance = 1e-12L;
-
-/// Compares what a certificate states with what has been found. Fields are true that are consistent
-/// with the enclosures; no number of the certificate excuses another.
-class Comparison {
- public:
-  Comparison(const Formulation& stated, const Machine& machine, const Examined& found)
-      : stated_(stated), machine_(machine), stored_(machine.certificate), found_(found) {}
-
-  std::optional<Objection> run() {
-    if (found_.foreign)
-      return Objection{"machine support",
-                       "a coefficient stands on a row that was not there in training"};
-    numbers();
-    primal();
-    if (!stated_.approximated) {
-      constraints();
-      dual();
-      kkt();
-    }
-    gaps();
-    best();
-    ended();
-    return wrong_;
-  }
-
- private:
-  void refuse(const std::string& field, const std::string& reason) {
-    if (!wrong_) wrong_ = Objection{field, reason};
-  }
-  static std::string told(const std::string& name, Extended found, double claimed) {
-    return "the " + name + " is " + shortest(static_cast<double>(found)) + ", not " +
-           shortest(claimed);
-  }
-
-  void numbers() {
-    const auto check = [&](const char* name, double value, bool signless) {
-      if (std::isnan(value)) refuse(name, "it is not a number");
-      if (signless && value < 0) refuse(name, "it is negative");
-    };
-    check("primal", stored_.primal, false);
-    check("dual", stored_.dual, false);
-    check("gap", stored_.gap, true);
-    check("relative_gap", stored_.relative_gap, true);
-    check("kkt", stored_.kkt, true);
-    check("equality_residual", stored_.equality_residual, true);
-    check("bound_residual", stored_.bound_residual, true);
-    check("rounding", stored_.rounding, true);
-    check("best_primal", stored_.best_primal, false);
-    check("best_dual", stored_.best_dual, false);
-  }
-  void constraints() {
-    if (!(found_.bound <= stored_.bound_residual + found_.constraint_slack))
-      refuse("bound_residual", "a dual variable is outside its bounds by " +
-                                   shortest(static_cast<double>(found_.bound)));
-    if (!(found_.equality <= stored_.equality_residual + found_.constraint_slack))
-      refuse("equality_residual", "the equality constraint is missed by " +
-                                      shortest(static_cast<double>(found_.equality)));
-  }
-  void primal() {
-    Extended slack = found_.primal_slack;
-    if (stated_.approximated) slack += approximate_tolerance * found_.primal.size();
-    if (!stored_.mercer) slack += found_.primal_float;
-    if (stored_.primal != infinity && !(found_.primal.low() - slack <= stored_.primal))
-      refuse("primal", told("primal", found_.primal.middle, stored_.primal));
-  }
-  void dual() {
-    const Extended slack = found_.dual_slack + (stored_.mercer ? 0 : found_.dual_float);
-    if (!(stored_.dual <= found_.dual.high() + slack))
-      refuse("dual", told("dual", found_.dual.middle, stored_.dual));
-  }
-  void kkt() {
-    if (!(found_.kkt_low <= stored_.kkt + found_.kkt_slack))
-      refuse("kkt", told("KKT violation", found_.kkt_low, stored_.kkt));
-  }
-  void gaps() {
-    const Extended difference = static_cast<Extended>(stored_.primal) - stored_.dual;
-    const Extended sizes = std::abs(stored_.primal) + static_cast<Extended>(std::abs(stored_.dual));
-    // Streamed rows have their gap summed apart.
-    const Extended rounding =
-        (stated_.approximated ? streamed_tolerance : 4 * double_rounding) * sizes;
-    const bool is_endless = !std::isfinite(static_cast<double>(sizes));
-    if (is_endless
-            ? stored_.gap != infinity
-            : !(std::abs(stored_.gap - difference) <= identity_tolerance * stored_.gap + rounding))
-      refuse("gap", told("gap", difference, stored_.gap));
-    const Extended relative = stored_.gap == 0 ? 0
-                              : is_endless     ? infinity
-                                               : 2 * stored_.gap / sizes;
-    if (is_endless ? stored_.relative_gap != infinity && stored_.gap != 0
-                   : !(std::abs(stored_.relative_gap - relative) <=
-                       identity_tolerance * relative + 2 * rounding / std::max(sizes, LDBL_MIN)))
-      refuse("relative_gap", told("relative gap", relative, stored_.relative_gap));
-    if (stated_.approximated || !stored_.mercer) return;
-    const Extended least =
-        found_.primal.low() - found_.dual.high() - found_.primal_slack - found_.dual_slack;
-    if (stored_.gap != infinity && !(least <= stored_.gap + rounding))
-      refuse("gap", told("gap", least, stored_.gap));
-  }
-  /// Nothing in the file could prove better bounds than those of its coefficients.
-  void best() {
-    if (stored_.best_primal != stored_.primal)
-      refuse("best_primal",
-             told("best primal that the model can prove", stored_.primal, stored_.best_primal));
-    if (stored_.best_dual != stored_.dual)
-      refuse("best_dual",
-             told("best dual that the model can prove", stored_.dual, stored_.best_dual));
-  }
-  void ended() {
-    if (machine_.ended != Ended::converged) return;
-    const auto early = [&](const std::string& name, double is, double asked) {
-      refuse("ended", "it says converged, with a " + name + " of " + shortest(is) + " where " +
-                          shortest(asked) + " was asked for");
-    };
-    if (!(stored_.kkt <= stated_.tolerance)) early("KKT violation", stored_.kkt, stated_.tolerance);
-    if (stored_.mercer && !(stored_.relative_gap <= stated_.gap))
-      early("relative gap", stored_.relative_gap, stated_.gap);
-  }
-
-  const Formulation& stated_;
-  const Machine& machine_;
-  const Certificate& stored_;
-  const Examined& found_;
-  std::optional<Objection> wrong_;
-};
-
-/// Whether what is found is too vague to judge what is claimed, and how vague.
-std::optional<Objection> vagueness(const Formulation& stated, const Certificate& stored,
-                                   const Examined& found, Extended share) {
-  if (found.foreign) return {};
-  const Extended vague = 2 * (found.primal.radius + (stated.approximated ? 0 : found.dual.radius));
-  const Extended size = std::abs(found.primal.middle) + std::abs(found.dual.middle);
-  const Extended asked = std::isfinite(stated.gap) ? stated.gap * size / 2 : 1e-3L * size / 2;
-  const Extended claimed = std::max<Extended>(stored.gap, asked);
-  // A claim of nothing is easily met.
-  // Where the optimum is 0, what its terms are rounded by is infinitely much of it.
-  const Extended terms = found.primal_slack + found.dual_slack;
-  if (vague <= std::max(share * claimed, terms) + smallest_objective ||
-      (stored.primal == infinity && stored.gap == infinity))
-    return {};
-  return Objection{"primal",
-                   "rounding leaves " + shortest(static_cast<double>(vague)) +
-                       " between the bounds that can be proved, more than the gap that is claimed"};
-}
-
 /// K is positive semi-definite as the certificates say, or nothing is known against it.
 std::optional<Objection> wrong_mercer(const Model& model, const Training& training,
                                       const Formulation& stated, const Threads& threads,
@@ -414,6 +282,53 @@ void conclude(Verdict verdict, const Objection& why, Verified& machine) {
   machine.reason = why.reason;
 }
 
+/// The coefficients of each machine by row of the data.
+std::vector<std::vector<double>> coefficients_by_row(const Model& model) {
+  std::vector<std::vector<double>> a(model.machines.size(), std::vector<double>(model.rows, 0.0));
+  for (std::size_t m = 0; m < a.size(); ++m)
+    for (std::size_t k = 0; k < model.machines[m].support.size(); ++k)
+      a[m][model.support_row[model.machines[m].support[k]]] = model.machines[m].coefficient[k];
+  return a;
+}
+
+std::vector<Examined> examined_in(Arithmetic arithmetic, const Model& model,
+                                  const Training& training, const Formulation& stated,
+                                  const Threads& threads) {
+  const KernelSums sums(model, training.rows, arithmetic);
+  std::vector<std::vector<SeenRow>> seen = rows_of_machines(model, training, stated, sums, threads);
+  const std::function<Extended(std::size_t)> diagonal = [&](std::size_t row) {
+    return sums.diagonal(row);
+  };
+  std::vector<Claimed> claimed;
+  for (const Machine& machine : model.machines)
+    claimed.push_back(claims_of(model, machine, training, stated));
+  if (stated.together)
+    return examine_together(stated, seen, coefficients_by_row(model), claimed, diagonal);
+  std::vector<Examined> found(claimed.size());
+  threads.split(found.size(), 1, [&](std::size_t m, std::size_t) {
+    found[m] = stated.expansion ? examine_expansion(stated, seen[m], claimed[m])
+                                : examine(stated, std::move(seen[m]), claimed[m], diagonal);
+    if (stated.only_weights) found[m].primal += half_square_of_weights(model, model.machines[m]);
+  });
+  return found;
+}
+
+/// What machines that are one problem claim, and what is found of them, together.
+struct Whole {
+  Certificate stored;
+  Examined found;
+
+  void add(const Certificate& certificate, const Examined& part) {
+    stored.primal += certificate.primal;
+    stored.dual += certificate.dual;
+    stored.gap = stored.primal - stored.dual;
+    found.primal += part.primal;
+    found.dual += part.dual;
+    found.primal_slack += part.primal_slack;
+    found.dual_slack += part.dual_slack;
+  }
+};
+
 /// Every machine's verdict, with kernel values in one arithmetic.
 struct Verdicts {
   std::vector<Verified> machines;
@@ -422,35 +337,32 @@ struct Verdicts {
 Verdicts judged_in(Arithmetic arithmetic, const Model& model, const Training& training,
                    const Formulation& stated, const std::vector<bool>& strange,
                    const Threads& threads) {
-  const KernelSums sums(model, training.rows, arithmetic);
-  std::vector<std::vector<SeenRow>> seen = rows_of_machines(model, training, sums, threads);
-  const std::function<Extended(std::size_t)> diagonal = [&](std::size_t row) {
-    return sums.diagonal(row);
-  };
-  std::vector<Verified> results(model.machines.size());
-  std::vector<char> vague(results.size(), 0);
-  threads.split(results.size(), 1, [&](std::size_t m, std::size_t) {
+  const std::vector<Examined> found = examined_in(arithmetic, model, training, stated, threads);
+  Whole all{{.primal = 0, .dual = 0}, {}};
+  if (stated.together)
+    for (std::size_t m = 0; m < found.size(); ++m) all.add(model.machines[m].certificate, found[m]);
+  Verdicts verdicts;
+  verdicts.machines.resize(found.size());
+  for (std::size_t m = 0; m < found.size(); ++m) {
     const Machine& machine = model.machines[m];
-    Verified& result = results[m];
-    const Claimed claimed = claims_of(model, machine, training, stated);
-    Examined found = examine(stated, std::move(seen[m]), claimed, diagonal);
-    if (stated.only_weights) found.primal += half_square_of_weights(model, machine);
-    result.primal_only = stated.approximated;
-    result.recomputed = recomputed_from(found, machine.certificate, stated.approximated);
+    const Whole own = stated.together ? all : Whole{machine.certificate, found[m]};
+    Verified& result = verdicts.machines[m];
+    result.primal_only = stated.primal_only();
+    result.recomputed = recomputed_from(found[m], machine.certificate, stated.primal_only());
     std::optional<Objection> wrong;
     for (const Index vector : machine.support)
       if (!wrong && strange[vector])
         wrong = Objection{"support", "a support vector is not the training row it is said to be"};
-    if (!wrong) wrong = Comparison(stated, machine, found).run();
-    vague[m] = vagueness(stated, machine.certificate, found, 0.01L).has_value();
+    if (!wrong) wrong = refutation(stated, machine, found[m], own.stored);
+    verdicts.is_vague |= vagueness(stated, own.stored, own.found, 0.01L).has_value();
     if (wrong)
       conclude(Verdict::is_false, *wrong, result);
-    else if (const auto unclear = vagueness(stated, machine.certificate, found, 1))
+    else if (const auto unclear = vagueness(stated, own.stored, own.found, 1))
       conclude(Verdict::cannot_tell, *unclear, result);
     else
       conclude(Verdict::is_true, {}, result);
-  });
-  return {std::move(results), std::ranges::any_of(vague, [](char each) { return each != 0; })};
+  }
+  return verdicts;
 }
 
 }  // namespace
@@ -467,28 +379,7 @@ std::string_view to_string(Verdict verdict) {
   return "cannot tell";
 }
 
-namespace {
-
-/// Of machines that are one problem together, or keep no dual variables.
-Judgement judged_as_one(std::vector<Verified> machines, const Model& model) {
-  Judgement result;
-  result.precision = to_string(Arithmetic::doubles);
-  result.calibrated = !model.calibration.none();
-  result.verdict = Verdict::is_true;
-  for (Verified& machine : machines) {
-    machine.verdict = machine.holds ? Verdict::is_true : Verdict::is_false;
-    result.primal_only = result.primal_only || machine.primal_only;
-    if (!machine.holds) result.verdict = Verdict::is_false;
-  }
-  result.machines = std::move(machines);
-  return result;
-}
-
-}  // namespace
-
 Judgement judge(const Model& model, const Dataset& data, const Threads& threads) {
-  if (auto found = verify_one_problem(model, data, threads))
-    return judged_as_one(*std::move(found), model);
   const Formulation stated = formulation_of(model);
   check_identity(model, data);
   const Training training = take_training(model, data, stated, threads);
@@ -498,7 +389,7 @@ Judgement judge(const Model& model, const Dataset& data, const Threads& threads)
     strange[k] = !same_row(model.support, k, training.rows, model.support_row[k]);
 
   Judgement result;
-  result.primal_only = stated.approximated;
+  result.primal_only = stated.primal_only();
   result.calibrated = !model.calibration.none();
   for (const Arithmetic arithmetic : {Arithmetic::doubles, Arithmetic::extended}) {
     Verdicts found = judged_in(arithmetic, model, training, stated, strange, threads);

@@ -265,6 +265,24 @@ std::vector<double> Approximated::basis_coefficients(std::span<const double> bet
   return combined(Z->gather(beta, threads));
 }
 
+std::vector<double> Approximated::fitted(std::span<const double> values,
+                                         const Threads& threads) const {
+  // K_mn = Z T': with u = T'c the equations are Z'Z u = Z'values.
+  const std::size_t n = Z->rank();
+  std::vector<Index> all(Z->points());
+  std::iota(all.begin(), all.end(), Index{0});
+  const std::vector<double> gram = Z->gram(all, std::vector<double>(all.size(), 1.0), threads);
+  Factor factor(n);
+  for (std::size_t i = 0; i < n; ++i)
+    std::copy_n(gram.data() + i * n, i + 1, factor.matrix().row(i));
+  std::vector<double> u = Z->gather(values, threads);
+  if (factor.cholesky(threads) != Factor::Outcome::done)
+    throw Error(Fault::data, "the basis functions depend on each other at these points",
+                "choose fewer of them");
+  if (n > 0) factor.solve(u.data(), 1, threads);
+  return combined(std::move(u));
+}
+
 std::vector<double> Approximated::combined(std::vector<double> w) const {
   // T is lower triangular: T'w = Z'beta from the last to the first.
   for (std::size_t j = basis.size(); j-- > 0;) {

@@ -45,6 +45,11 @@ struct Approximated {
   /// Coefficients of the basis functions of f = sum_i beta_i k~_i: T'^-1 Z'beta.
   std::vector<double> basis_coefficients(std::span<const double> beta,
                                          const Threads& threads) const;
+  /// The basis functions that come nearest to given values at the points, in the sum of squares
+  /// (problem 10.4): (K_nm K_mn)^-1 K_nm values. O(m n^2), where the expansion above is O(m n). For
+  /// values that are the k(x_i, .) of a point it is the best expansion of that function in the
+  /// space of function values, not in that of the kernel.
+  std::vector<double> fitted(std::span<const double> values, const Threads& threads) const;
   /// The same from w = Z'beta.
   std::vector<double> combined(std::vector<double> w) const;
 };

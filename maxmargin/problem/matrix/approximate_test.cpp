@@ -249,5 +249,42 @@ TEST(Approximate, GramIsTheDoubleLoop) {
   }
 }
 
+// Problem 10.4: the best expansion in the values at the points, by the normal equations.
+TEST(Approximate, ValuesAreFittedByLeastSquares) {
+  const auto K = gaussian();
+  const Approximated low = approximated(Selection::sgma, 12);
+  std::vector<double> all(points * points);
+  std::vector<Index> which(points);
+  for (std::size_t i = 0; i < points; ++i) which[i] = static_cast<Index>(i);
+  K->exact_block(which, 0, points, all.data(), points);
+  const auto value = [&](std::size_t i, std::size_t j) { return all[i * points + j]; };
+  const std::size_t row = 7, n = low.basis.size();
+  std::vector<double> target(points);
+  for (std::size_t i = 0; i < points; ++i) target[i] = value(row, i);
+  std::vector<std::vector<double>> M(n, std::vector<double>(n, 0.0));
+  std::vector<double> right(n, 0.0);
+  for (std::size_t a = 0; a < n; ++a)
+    for (std::size_t i = 0; i < points; ++i) {
+      right[a] += value(low.basis[a], i) * target[i];
+      for (std::size_t b = 0; b < n; ++b)
+        M[a][b] += value(low.basis[a], i) * value(low.basis[b], i);
+    }
+  const auto rest = [&](const std::vector<double>& c) {
+    double sum = 0;
+    for (std::size_t i = 0; i < points; ++i) {
+      double f = 0;
+      for (std::size_t a = 0; a < n; ++a) f += c[a] * value(low.basis[a], i);
+      sum += (f - target[i]) * (f - target[i]);
+    }
+    return sum;
+  };
+  const std::vector<double> fitted = low.fitted(target, Threads(2));
+  EXPECT_NEAR(rest(fitted), rest(solved(M, right)), 1e-9);
+  // The projection in the space of the kernel is the best one there, and no better here.
+  std::vector<double> unit(points, 0.0);
+  unit[row] = 1;
+  EXPECT_LE(rest(fitted), rest(low.basis_coefficients(unit, Threads(1))));
+}
+
 }  // namespace
 }  // namespace maxmargin::approximate_test

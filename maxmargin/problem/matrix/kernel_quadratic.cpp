@@ -10,6 +10,7 @@
 #include "maxmargin/kernel/engine/engine.hpp"
 #include "maxmargin/kernel/engine/extended_product.hpp"
 #include "maxmargin/kernel/given.hpp"
+#include "maxmargin/kernel/mercer.hpp"
 #include "maxmargin/problem/cost_model.hpp"
 #include "maxmargin/problem/matrix/by_rows.hpp"
 #include "maxmargin/problem/matrix/capabilities.hpp"
@@ -409,11 +410,14 @@ class KernelQuadratic final : public Quadratic,
 
 class PrecomputedQuadratic final : public Quadratic, ExtendedProducts {
  public:
+  /// `asymmetry`: by how much entries differ from those across the diagonal, in units of
+  /// sqrt(K_pp K_qq); K is the lower half.
   PrecomputedQuadratic(std::shared_ptr<const Features> matrix, std::vector<Index> points,
-                       Definite definite)
+                       Definite definite, double asymmetry)
       : matrix_(std::move(matrix)),
         points_(std::move(points)),
         definite_(definite),
+        asymmetry_(asymmetry),
         position_(matrix_->columns(), -1) {
     for (std::size_t i = 0; i < points_.size(); ++i) position_[points_[i]] = static_cast<int>(i);
     diagonal_.resize(points_.size());
@@ -430,8 +434,8 @@ class PrecomputedQuadratic final : public Quadratic, ExtendedProducts {
   MatrixTraits traits() const override {
     return {.definite = definite_,
             .deviation = float_rounding,
-            .fast_error = 0,  // the numbers are the kernel
-            .exact_error = 0,
+            .fast_error = asymmetry_,  // the numbers are the kernel
+            .exact_error = asymmetry_,
             .value_cost = 1,
             .bytes = 0,
             .columns = size()};
@@ -472,7 +476,7 @@ class PrecomputedQuadratic final : public Quadratic, ExtendedProducts {
                          const Threads& threads) const override {
     multiply_as(x, y, threads);
   }
-  double extended_error() const override { return 0; }
+  double extended_error() const override { return asymmetry_; }
   double extended_work(std::size_t) const override {
     return static_cast<double>(size()) * static_cast<double>(size());
   }
@@ -480,7 +484,7 @@ class PrecomputedQuadratic final : public Quadratic, ExtendedProducts {
   std::shared_ptr<const Quadratic> restrict_to(std::span<const Index> points) const override {
     std::vector<Index> some(points.size());
     std::transform(points.begin(), points.end(), some.begin(), [&](Index p) { return points_[p]; });
-    return std::make_shared<PrecomputedQuadratic>(matrix_, std::move(some), definite_);
+    return std::make_shared<PrecomputedQuadratic>(matrix_, std::move(some), definite_, asymmetry_);
   }
 
  private:
@@ -506,6 +510,7 @@ class PrecomputedQuadratic final : public Quadratic, ExtendedProducts {
   std::shared_ptr<const Features> matrix_;
   std::vector<Index> points_;
   Definite definite_;
+  double asymmetry_;
   std::vector<int> position_;
   std::vector<double> diagonal_;
 };
@@ -541,7 +546,10 @@ std::shared_ptr<const Quadratic> make_kernel_quadratic(const Kernel& kernel,
   check_precomputed(*rows);
   if (points.empty())
     for (std::size_t i = 0; i < rows->count(); ++i) points.push_back(static_cast<Index>(i));
-  return std::make_shared<PrecomputedQuadratic>(std::move(rows), std::move(points), precomputed);
+  // |K_pq| is at most sqrt(K_pp K_qq): the difference is relative to twice that.
+  const double asymmetry = 2.02 * asymmetry_of(rows->view(), threads).difference;
+  return std::make_shared<PrecomputedQuadratic>(std::move(rows), std::move(points), precomputed,
+                                                asymmetry);
 }
 
 }  // namespace maxmargin

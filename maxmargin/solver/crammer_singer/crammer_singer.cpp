@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "maxmargin/linalg/accumulate.hpp"
 #include "maxmargin/problem/matrix/row_cache.hpp"
 #include "maxmargin/solver/limits.hpp"
 
@@ -40,7 +41,9 @@ namespace {
 
 // A working set is solved to this share of the largest violation it began with.
 constexpr double inner_share = 0.1;
-constexpr int most_sweeps = 100;
+constexpr int most_sweeps = 200;
+// Of the worst violation of a round: what waits in the next one.
+constexpr double waiting_share = 0.2;
 
 class Method {
  public:
@@ -158,8 +161,8 @@ class Method {
     qp_.K->among(points_, which, rows, context_.threads);
     std::vector<double> local(points * classes), before;
     std::vector<std::size_t> position;
-    for (std::size_t p = 0; p < points; ++p)
-      for (std::size_t k = 0; k < classes; ++k) local[p * classes + k] = f_[k][points_[p]];
+    for (std::size_t k = 0; k < classes; ++k)
+      for (std::size_t p = 0; p < points; ++p) local[k * points + p] = f_[k][points_[p]];
     for (const Index i : order_) {
       position.push_back(static_cast<std::size_t>(std::ranges::lower_bound(points_, qp_.row[i]) -
                                                   points_.begin()));
@@ -178,12 +181,13 @@ class Method {
     return any;
   }
 
-  /// One simplex after another, as often as it takes.
+  /// One simplex after another, as often as it takes; those that violate little beside the worst of
+  /// the last round wait. `local` are the values of f class by class.
   void sweep(std::span<float* const> rows, std::span<const std::size_t> position,
              std::vector<double>& local, double goal) {
     const std::size_t classes = qp_.classes, points = points_.size();
     std::vector<double> b(classes), next(classes), sorted;
-    std::vector<std::pair<std::size_t, double>> moved;
+    double least = goal / 4;
     for (int round = 0; round < most_sweeps; ++round) {
       double worst = 0;
       for (std::size_t w = 0; w < order_.size(); ++w) {
@@ -192,25 +196,24 @@ class Method {
         const double diagonal = std::max<double>(rows[p][p], 1e-12);
         double largest = -infinity, lowest = infinity;
         for (std::size_t k = 0; k < classes; ++k) {
-          const double value = qp_.error(i, k) + local[p * classes + k];
+          const double value = qp_.error(i, k) + local[k * points + p];
           largest = std::max(largest, value);
           if (qp_.upper(i, k) > a[k]) lowest = std::min(lowest, value);
           b[k] = value - diagonal * a[k];
         }
         worst = std::max(worst, largest - lowest);
-        if (!(largest - lowest > goal / 4)) continue;
+        if (!(largest - lowest > least)) continue;
         solve_simplex(diagonal, b, qp_.label[i], qp_.cost[i], next, sorted);
-        moved.clear();
+        const float* row = rows[p];
         for (std::size_t k = 0; k < classes; ++k) {
-          if (next[k] != a[k]) moved.emplace_back(k, next[k] - a[k]);
+          const double by = next[k] - a[k];
+          if (by != 0) add_scaled_rows({&row, 1}, {&by, 1}, points, &local[k * points]);
           a[k] = next[k];
         }
         ++steps_;
-        for (std::size_t other = 0; other < points; ++other)
-          for (const auto& [k, by] : moved)
-            local[other * classes + k] += static_cast<double>(rows[p][other]) * by;
       }
       if (worst <= goal) return;
+      least = std::max(goal / 4, waiting_share * worst);
     }
   }
 

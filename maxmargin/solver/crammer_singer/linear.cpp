@@ -215,6 +215,12 @@ SimplexSolved solve(const SimplexQp& qp, const Rows* x, const Stop& stop, std::s
       context.precision = Precision::exact;
       certified = certify(qp, solution.a, context.precision, threads);
     }
+    // Doubles may be too coarse for what large costs make of them.
+    if (shortfall(certified.certificate, stop) > 1)
+      if (auto finer = certify_extended(qp, solution.a, threads);
+          finer && shortfall(finer->certificate, stop) < shortfall(certified.certificate, stop))
+        certified = *std::move(finer);
+    solution.a = certified.a;
     const double left = shortfall(certified.certificate, stop);
     const bool better = round == 0 || left < least;
     const Ended ended = solution.ended;
@@ -232,6 +238,7 @@ SimplexSolved solve(const SimplexQp& qp, const Rows* x, const Stop& stop, std::s
   best.solution.iterations = iterations;
   if (best.solution.ended == Ended::converged && !(least <= 1))
     best.solution.ended = Ended::stalled;
+  if (best.solution.ended == Ended::stalled && least <= 1) best.solution.ended = Ended::converged;
   return best;
 }
 

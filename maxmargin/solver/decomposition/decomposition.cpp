@@ -80,8 +80,9 @@ std::vector<double> start_of(const DualQp& qp) {
     const Block& block = qp.block[v];
     a[v] = std::clamp(0.0, block.lower, block.upper);
     if (block.entropy == Entropy::none) continue;
-    a[v] = 0.1 * (std::isinf(block.upper) ? block.scale : block.upper);
     inside = true;
+    if (block.lower < 0) continue;  // 0 is inside
+    a[v] = 0.1 * (std::isinf(block.upper) ? block.scale : block.upper);
   }
   if (!inside && !qp.A.empty()) {
     const RowKinds kinds = sort_rows(qp);

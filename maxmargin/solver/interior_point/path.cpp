@@ -93,12 +93,14 @@ double Path::slope(std::size_t v) const {
   const Block& block = qp_.block[v];
   const double straight = block.linear + block.curvature * a_[v];
   if (block.entropy == Entropy::none) return straight;
+  if (block.entropy == Entropy::own) return block.slope(a_[v]);
   return straight + std::log(g_[v] / (block.entropy == Entropy::logistic ? t_[v] : block.scale));
 }
 
 double Path::bend(std::size_t v) const {
   const Block& block = qp_.block[v];
   if (block.entropy == Entropy::none) return block.curvature;
+  if (block.entropy == Entropy::own) return block.bend(a_[v]);
   return block.curvature + 1 / g_[v] + (block.entropy == Entropy::logistic ? 1 / t_[v] : 0);
 }
 
@@ -258,7 +260,7 @@ std::size_t Path::remove_decided() {
     const double low = has_lower(v) ? hold(v, Side::lower) : 0;
     const double high = has_upper(v) ? hold(v, Side::upper) : 0;
     const double width = g_[v] + t_[v];
-    if (qp_.block[v].entropy != Entropy::none || std::max(low, high) < decided_ ||
+    if (qp_.block[v].is_open() || std::max(low, high) < decided_ ||
         std::min(g_[v], t_[v]) > at_the_bound * width) {
       kept.push_back(v);
       continue;
@@ -308,7 +310,7 @@ std::size_t Path::readmit() {
 std::vector<Side> Path::sides() const {
   std::vector<Side> side = removed_;
   for (const Index v : active_) {
-    if (qp_.block[v].entropy != Entropy::none) continue;
+    if (qp_.block[v].is_open()) continue;
     const double low = has_lower(v) ? hold(v, Side::lower) : 0;
     const double high = has_upper(v) ? hold(v, Side::upper) : 0;
     if (std::max(low, high) > 1) side[v] = low > high ? Side::lower : Side::upper;

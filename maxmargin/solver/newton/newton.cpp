@@ -16,6 +16,10 @@ namespace {
 
 constexpr double sufficient = 1e-4, shorter = 0.5;
 constexpr int most_halvings = 40, most_steps_a_level = 200;
+// Parabolas above a corner make short steps, and many of them; they are worth it where the corner
+// is as sharp as what was asked for.
+constexpr int most_parabolas = 5000;
+constexpr double sharp_share = 0.25;
 // Of what was asked for: the certificate also counts what rounding may have changed.
 constexpr double enough_share = 0.5;
 constexpr double curvature_factor = 0.1, least_curvature = 1e-13;
@@ -52,6 +56,8 @@ class Newton {
     for (const double value : qp.K->diagonal()) largest = std::max(largest, value);
     curvature_ = options.first_curvature * (largest > 0 ? largest : 1);
     least_curvature_ = least_curvature * curvature_;
+    for (const Block& block : qp.block)
+      if (has_corner(block)) largest_cost_ = std::max({largest_cost_, block.upper, -block.lower});
     smooth();
   }
 
@@ -59,7 +65,9 @@ class Newton {
     std::vector<double> a = run_.start;
     if (a.empty())
       for (const Block& block : qp_.block) {
-        const double inside = std::isinf(block.upper) ? block.scale : block.upper / 2;
+        const double inside = block.lower < 0           ? 0
+                              : std::isinf(block.upper) ? block.scale
+                                                        : block.upper / 2;
         a.push_back(block.entropy != Entropy::none ? inside
                                                    : std::clamp(0.0, block.lower, block.upper));
       }
@@ -105,7 +113,10 @@ class Newton {
 
   /// The smooth problem, by Newton steps with a line search.
   void minimise() {
-    for (int n = 0; n < most_steps_a_level && !ended_; ++n) {
+    const bool is_sharp = curvature_ * largest_cost_ <= sharp_share * options_.stop.kkt;
+    const int most =
+        parabola_ == Parabola::chord && corners_ && is_sharp ? most_parabolas : most_steps_a_level;
+    for (int n = 0; n < most && !ended_; ++n) {
       ended_ = ended_by_limits(standing_, qp_.size(), options_.stop, limits_);
       if (ended_) return;
       place_rows();
@@ -141,6 +152,7 @@ class Newton {
       // What is left is as small as what a full step leaves of a parabola.
       if (!corners_ && -slope < 0.01 * options_.stop.relative_gap * std::abs(now) && enough())
         return;
+      if (n % most_steps_a_level == most_steps_a_level - 1 && enough()) return;
     }
   }
 
@@ -210,7 +222,7 @@ class Newton {
   DualQp smooth_;
   Directions directions_;
   bool corners_, homogeneous_, no_margin_ = false;
-  double curvature_ = 0, least_curvature_ = 0;
+  double curvature_ = 0, least_curvature_ = 0, largest_cost_ = 0;
   PrimalPoint at_;
   Solution solution_;
   std::optional<Ended> ended_;

@@ -41,6 +41,7 @@ std::vector<std::uint32_t> groups_of(const DualQp& qp, const RowKinds& kinds) {
 std::vector<double> inner_point(const DualQp& qp, std::span<const std::uint32_t> group_of,
                                 std::size_t groups) {
   const auto room = [](const Block& block) {
+    if (block.lower < 0) return 0.0;  // 0 is inside
     return std::isinf(block.upper) ? block.scale : block.upper;
   };
   std::vector<double> positive(groups, 0.0), negative(groups, 0.0), a;
@@ -49,8 +50,8 @@ std::vector<double> inner_point(const DualQp& qp, std::span<const std::uint32_t>
   for (std::size_t v = 0; v < qp.size(); ++v) {
     const std::uint32_t g = group_of[v];
     const double least = std::min(positive[g], negative[g]);
-    a.push_back(0.5 * room(qp.block[v]) * least /
-                (qp.block[v].sign > 0 ? positive[g] : negative[g]));
+    const double all = qp.block[v].sign > 0 ? positive[g] : negative[g];
+    a.push_back(all > 0 ? 0.5 * room(qp.block[v]) * least / all : 0);
   }
   return a;
 }

@@ -241,6 +241,9 @@ class Method {
   }
 
   void move_multipliers() {
+    // What is known in the middle of the run, where the rows do not hold and the offset is off.
+    if (!hard_) bound_here_ = offset_gap(qp_, primal_.a(), primal_.f(), primal_.lambda);
+    best_primal_ = std::min(best_primal_, bound_here_.primal);
     double size = 0;
     for (std::size_t r = 0; r < qp_.A.size(); ++r) {
       const double residual = primal_.residual()[r];
@@ -407,7 +410,7 @@ class Method {
     for (const double each : rows_ ? rows_->residual(primal_.residual()) : primal_.residual())
       largest = std::max(largest, std::abs(each));
     const std::vector<double> lambda = rows_ ? rows_->multipliers(primal_.lambda) : primal_.lambda;
-    options_.watch({steps_, violation_, largest, lambda, dual_step});
+    options_.watch({steps_, violation_, largest, lambda, dual_step, bound_here_});
   }
 
   bool is_unbounded() const {
@@ -438,6 +441,7 @@ class Method {
   std::vector<double> bound_, last_residual_;
   double violation_ = infinity, first_violation_ = 0, least_violation_ = infinity;
   double objective_ = 0;
+  OffsetGap bound_here_;
   double best_primal_ = infinity, best_dual_ = -infinity, last_gap_ = infinity,
          last_kkt_ = infinity;
   std::size_t steps_ = 0, idle_ = 0;

@@ -8,6 +8,7 @@
 
 #include "maxmargin/base/field.hpp"
 #include "maxmargin/base/named.hpp"
+#include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/solver/run.hpp"
 
 namespace maxmargin {
@@ -32,7 +33,8 @@ struct PrimalDualState {
   double violation;  ///< of the conditions on the variables, (2) (iii-v)
   double residual;   ///< largest |A a - d|, (2) (i)
   const std::vector<double>& lambda;
-  bool dual_step;  ///< the multipliers were moved
+  bool dual_step;   ///< the multipliers were moved
+  OffsetGap bound;  ///< after a dual step: of the point that it left (problem 10.2)
 };
 
 /// The minimal primal-dual method (S8; Kienzle and Schoelkopf, "Training support vector machines

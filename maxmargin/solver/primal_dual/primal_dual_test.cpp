@@ -262,6 +262,36 @@ TEST(PrimalDual, CanBeWatchedStepByStep) {
   EXPECT_EQ(calls - dual_steps, found.solution.iterations);
 }
 
+// Problem 10.2: with an offset that is off, no w is better than R[w, lambda] by more than the gap.
+TEST(PrimalDual, BoundsWhatIsLeftWhileTheOffsetIsOff) {
+  const DualQp qp = machine(Form::classes, 60, 1, 3);
+  const double below = solved(qp, PrimalDual{}).certificate.dual;  // the optimum is not less
+  std::vector<double> before(qp.A.size(), 0.0);
+  std::size_t looks = 0;
+  PrimalDual options;
+  options.orthogonal = false;
+  options.watch = [&](const PrimalDualState& state) {
+    if (state.dual_step && looks < 4) {
+      ++looks;
+      EXPECT_GE(state.bound.primal, below);
+      // The best w for these multipliers: the rows are prices.
+      DualQp fixed{qp.K, qp.row, qp.block, {}, {}};
+      double constant = 0;
+      for (std::size_t r = 0; r < before.size(); ++r) {
+        constant += qp.d[r] * before[r];
+        for (std::size_t v = 0; v < qp.size(); ++v) fixed.block[v].linear += qp.A[r][v] * before[r];
+      }
+      const double best = solved(fixed, PrimalDual{}).certificate.dual + constant;
+      EXPECT_GE(state.bound.gap, 0);
+      EXPECT_LE(state.bound.primal - state.bound.gap, best + 1e-3 * std::abs(best));
+      EXPECT_GE(state.bound.primal, best - 1e-9 * std::abs(best));
+    }
+    if (state.dual_step) before = state.lambda;
+  };
+  solved(qp, options);
+  EXPECT_GT(looks, 1u);
+}
+
 TEST(PrimalDual, StartsFromWhatItIsGiven) {
   const DualQp qp = machine(Form::tube, 100, 3, 5);
   const Certified first = solved(qp, PrimalDual{});

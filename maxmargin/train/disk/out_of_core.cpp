@@ -1,10 +1,14 @@
 #include "maxmargin/train/disk/out_of_core.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/kernel/engine/engine.hpp"
 #include "maxmargin/solver/interior_point/streamed.hpp"
+#include "maxmargin/solver/lagrangian/streamed_lagrangian.hpp"
+#include "maxmargin/train/disk/disk_basis.hpp"
 #include "maxmargin/train/prepared.hpp"
 
 namespace maxmargin {
@@ -42,7 +46,8 @@ struct Role {
   double cost = 0;  ///< 0: nothing
 };
 
-StreamedProblem problem_of(const SpilledData& data, const Subproblem& machine, Outcome outcome) {
+StreamedProblem problem_of(const SpilledData& data, const RowFile& rows, const Subproblem& machine,
+                           Outcome outcome) {
   std::vector<Role> roles(std::max<std::size_t>(1, data.appearance.size()));
   for (const Example& example : machine.examples)
     roles[data.appearance.empty() ? 0 : data.appearance[example.row]] = {example.target,
@@ -60,16 +65,63 @@ StreamedProblem problem_of(const SpilledData& data, const Subproblem& machine, O
           std::copy(made.begin(), made.end(), out);
           return made.size();
         };
-        return StreamedProblem{data.rows.get(), constant_of(machine.bias), blocks};
+        return StreamedProblem{&rows, constant_of(machine.bias), blocks};
       },
       machine.loss);
 }
 
+std::size_t blocks_of(const Loss& loss) {
+  return std::visit([](const auto& chosen) { return chosen.blocks(1, 1).size(); }, loss);
+}
+
 /// Rows take part only if they have a cost, so what is left of the memory is for those that are
 /// taken in at the end.
-std::size_t working_bytes(const SpilledData& data, std::size_t numbers) {
-  const std::size_t taken = program_bytes_out_of_core + streamed_pass_bytes(*data.rows, numbers);
-  return data.memory_bytes > taken ? data.memory_bytes - taken : 0;
+std::size_t working_bytes(std::size_t memory, const RowFile& rows, std::size_t numbers) {
+  const std::size_t taken = program_bytes_out_of_core + streamed_pass_bytes(rows, numbers);
+  return memory > taken ? memory - taken : 0;
+}
+
+/// The rows that machines are trained on: those of the data, scaled, or those of Z = K_mn T'^-1.
+struct Stage {
+  const RowFile* rows = nullptr;
+  Scaling scaling{};
+  std::unique_ptr<RowFile> scaled{};
+  std::optional<DiskBasis> basis{};
+};
+
+Stage stage_for(const SpilledData& data, const TrainOptions& options, const Threads& threads,
+                const GoOn& go_on) {
+  Stage stage;
+  stage.rows = data.rows.get();
+  const std::size_t chunk = spill_chunk_bytes(data.memory_bytes);
+  if (options.scaling) {
+    stage.scaling = learn_scaling(*data.rows, *options.scaling);
+    const std::size_t columns = data.rows->columns();
+    stage.scaled = reshaped(
+        *data.rows, {data.folder, chunk, columns},
+        [&](const RowChunk& rows, std::size_t begin, std::size_t count, double* out) {
+          for (std::size_t i = 0; i < count; ++i) {
+            const std::span<double> row(out + i * columns, columns);
+            widen_row(rows, begin + i, row);
+            apply(stage.scaling, row, rows.first_row + begin + i);
+          }
+        },
+        threads, go_on);
+    if (!stage.scaled) return {};
+    stage.rows = stage.scaled.get();
+  }
+  if (options.approximate) {
+    Approximate how = *options.approximate;
+    how.seed = options.seed;
+    if (how.rank > 0) require_memory_out_of_core(data.memory_bytes, how.rank);
+    const std::size_t sample = (data.memory_bytes - program_bytes_out_of_core) / 3;
+    stage.basis = approximate_on_disk(*stage.rows, options.kernel, how,
+                                      {data.folder, chunk, sample}, threads, go_on);
+    if (!stage.basis) return {};
+    require_memory_out_of_core(data.memory_bytes, stage.basis->row.size());
+    stage.rows = stage.basis->rows.get();
+  }
+  return stage;
 }
 
 bool meets(const Certificate& certificate, const Stop& stop) {
@@ -85,19 +137,17 @@ struct Part {
 
 class Trainer {
  public:
-  Trainer(const SpilledData& data, const TrainOptions& options, const Threads& threads,
-          const Observer& observer, std::size_t machines)
+  Trainer(const SpilledData& data, const RowFile& rows, const TrainOptions& options,
+          const Threads& threads, const Observer& observer, std::size_t machines)
       : data_(data),
+        rows_(rows),
         options_(options),
         threads_(threads),
         observer_(observer),
         machines_(static_cast<double>(machines)) {}
 
   Part train(const Subproblem& machine, Outcome outcome, DiskReport& disk) {
-    const StreamedProblem problem = problem_of(data_, machine, outcome);
-    StreamedInteriorPoint solver;
-    solver.stop = options_.stop;
-    solver.working_bytes = working_bytes(data_, problem.numbers());
+    const StreamedProblem problem = problem_of(data_, rows_, machine, outcome);
     Run context{threads_, {}, {}};
     context.seconds_before = clock_.seconds();
     context.observer = [this](Progress progress) {
@@ -105,28 +155,59 @@ class Trainer {
       answer_ = observer_ ? observer_(progress) : Control::proceed;
       return answer_;
     };
-    if (answer_ != Control::proceed) solver.stop.seconds = 0;
-    StreamedSolution solution = run(problem, solver, context);
+    Stop stop = options_.stop;
+    if (answer_ != Control::proceed) stop.seconds = 0;
+    Part part = options_.solver == Lagrangian::name
+                    ? by_lagrangian(machine, problem, stop, context, disk)
+                    : by_interior_point(machine, problem, stop, context, disk);
+    done_ += 1;
+    return part;
+  }
+
+ private:
+  Part by_interior_point(const Subproblem& machine, const StreamedProblem& problem,
+                         const Stop& stop, const Run& context, DiskReport& disk) const {
+    StreamedInteriorPoint solver;
+    solver.stop = stop;
+    solver.working_bytes = working_bytes(data_.memory_bytes, rows_, problem.numbers());
+    const StreamedSolution solution = run(problem, solver, context);
     const StreamedCertified certified = certify(
         problem,
         [&](const RowChunk& chunk) { return variables_of(problem, solution.position, chunk); },
         solution.bias, threads_);
-    done_ += 1;
+    add(disk, solution);
+    disk.rows_in_memory = std::max(disk.rows_in_memory, solution.rows_in_memory);
+    return part_of(machine, problem, solution, certified);
+  }
+
+  Part by_lagrangian(const Subproblem& machine, const StreamedProblem& problem, const Stop& stop,
+                     const Run& context, DiskReport& disk) const {
+    require_bytes_out_of_core(data_.memory_bytes,
+                              program_bytes_out_of_core +
+                                  streamed_pass_bytes(rows_, problem.numbers()) +
+                                  rows_.rows() * blocks_of(machine.loss) * streamed_variable_bytes,
+                              std::to_string(rows_.rows()) + " rows by 'lagrangian'");
+    Lagrangian solver;
+    if (options_.settings) solver = std::get<Lagrangian>(*options_.settings);
+    solver.stop = stop;
+    const StreamedLagrangianSolution solution = run(problem, solver, context);
+    const StreamedCertified certified = certify(
+        problem, [&](const RowChunk& chunk) { return solution.of(problem, chunk); }, 0, threads_);
     add(disk, solution);
     return part_of(machine, problem, solution, certified);
   }
 
- private:
-  static void add(DiskReport& disk, const StreamedSolution& solution) {
+  template <class Found>
+  static void add(DiskReport& disk, const Found& solution) {
     disk.passes += solution.iterations;
     disk.bytes_read += solution.traffic.bytes;
     disk.seconds += solution.seconds_passing;
     disk.waiting += solution.traffic.waiting;
-    disk.rows_in_memory = std::max(disk.rows_in_memory, solution.rows_in_memory);
   }
 
-  Part part_of(const Subproblem& subproblem, const StreamedProblem& problem,
-               const StreamedSolution& solution, const StreamedCertified& certified) const {
+  template <class Found>
+  Part part_of(const Subproblem& subproblem, const StreamedProblem& problem, const Found& solution,
+               const StreamedCertified& certified) const {
     Part part;
     part.w = certified.point;
     Machine& machine = part.machine;
@@ -145,6 +226,7 @@ class Trainer {
   }
 
   const SpilledData& data_;
+  const RowFile& rows_;
   const TrainOptions& options_;
   const Threads& threads_;
   const Observer& observer_;
@@ -154,15 +236,48 @@ class Trainer {
   Stopwatch clock_;
 };
 
-Model model_of(const SpilledData& data, const Subproblems& problems, const TrainOptions& options) {
+Model model_of(const SpilledData& data, const Subproblems& problems, const TrainOptions& options,
+               Stage& stage) {
   Model model = model_asked_for(problems, options);
-  model.options.emplace_back("out-of-core", "true");
+  // A model of basis functions is as one that was trained in memory.
+  if (!stage.basis) model.options.emplace_back("out-of-core", "true");
+  model.scaling = stage.scaling;
   model.features = data.features;
   model.feature_names = data.outline.feature_names;
   model.rows = data.rows->rows();
   model.data_hash = data.data_hash;
   model.support = Features::dense(data.features);
+  if (stage.basis) {
+    // In the order of the rows.
+    std::vector<Index> order(stage.basis->row.size());
+    std::iota(order.begin(), order.end(), Index{0});
+    std::ranges::sort(order, {}, [&](Index each) { return stage.basis->row[each]; });
+    model.support.append(stage.basis->basis.view(), order);
+    for (const Index each : order) model.support_row.push_back(stage.basis->row[each]);
+  }
   return model;
+}
+
+/// w of a machine as one support vector, or as the coefficients of basis functions.
+void add_machine(const Stage& stage, Part part, Model& model) {
+  if (!stage.basis) {
+    part.machine.support = {static_cast<Index>(model.support.count())};
+    part.machine.coefficient = {1};
+    model.support.append(part.w);
+    model.support_row.push_back(0);
+  } else {
+    const std::vector<double> coefficient = stage.basis->coefficients(std::move(part.w));
+    std::vector<std::pair<std::size_t, double>> in_order;
+    for (std::size_t j = 0; j < coefficient.size(); ++j)
+      in_order.emplace_back(stage.basis->row[j], coefficient[j]);
+    std::ranges::sort(in_order);
+    for (std::size_t k = 0; k < in_order.size(); ++k) {
+      if (in_order[k].second == 0) continue;
+      part.machine.support.push_back(static_cast<Index>(k));
+      part.machine.coefficient.push_back(in_order[k].second);
+    }
+  }
+  model.machines.push_back(std::move(part.machine));
 }
 
 void add_to(Trained& trained, const Part& part, bool first) {
@@ -188,11 +303,17 @@ std::optional<std::string> refuses_task(const Task& task) {
 }  // namespace
 
 std::optional<std::string> refuses_out_of_core(const TrainOptions& options) {
-  if (!std::holds_alternative<Linear>(options.kernel)) return "it needs the linear kernel";
-  if (options.solver != "auto" && options.solver != "interior-point")
-    return "its solver is interior-point";
-  if (options.scaling) return "it does not scale; scale the file first";
-  if (options.approximate) return "it approximates nothing";
+  const bool linear = std::holds_alternative<Linear>(options.kernel);
+  if (!linear && !options.approximate)
+    return "it needs the linear kernel, or --approximate for another one";
+  if (linear && options.approximate) return "a linear kernel needs no approximation";
+  if (std::holds_alternative<Precomputed>(options.kernel) ||
+      definite(options.kernel) == Definite::no)
+    return "it approximates kernels of rows that are positive semi-definite";
+  if (options.true_bound || options.true_gap > 0) return "it knows no bound with the true kernel";
+  if (options.solver != "auto" && options.solver != "interior-point" &&
+      options.solver != Lagrangian::name)
+    return "its solvers are interior-point and lagrangian";
   if (!options.functions.empty()) return "it knows no functions beside the kernel part";
   if (options.probability_folds > 0) return "it learns no probabilities";
   if (options.start) return "it starts from no model";
@@ -210,22 +331,33 @@ TrainedOutOfCore train(const SpilledData& data, const TrainOptions& options, con
   TrainedOutOfCore result;
   const Subproblems problems = machines_of(data, options.task);
   Trained& trained = result.trained;
-  trained.solver = "interior-point";
+  trained.solver = options.solver == "auto" ? "interior-point" : options.solver;
   trained.reason = "the rows are read from disk in each iteration";
-  trained.model = model_of(data, problems, options);
+  Stage stage = stage_for(data, options, threads, [&] {
+    if (clock.seconds() >= options.stop.seconds) return false;
+    Progress progress;
+    progress.phase = options.approximate ? "approximate" : "scale";
+    progress.seconds = clock.seconds();
+    return !observer || observer(progress) == Control::proceed;
+  });
+  if (stage.rows == nullptr)
+    throw Error(Fault::usage, "the limit was reached before there were rows to train on",
+                "give more time");
+  trained.model = model_of(data, problems, options, stage);
   Model& model = trained.model;
-  Trainer trainer(data, options, threads, observer, problems.list.size());
+  if (stage.basis) {
+    trained.rank = stage.basis->row.size();
+    trained.residual = stage.basis->residual;
+  }
+  Trainer trainer(data, *stage.rows, options, threads, observer, problems.list.size());
   for (const Subproblem& machine : problems.list) {
     Part part = trainer.train(machine, problems.outcome, result.disk);
     add_to(trained, part, model.machines.empty());
-    part.machine.support = {static_cast<Index>(model.support.count())};
-    part.machine.coefficient = {1};
-    model.support.append(part.w);
-    model.support_row.push_back(0);
-    model.machines.push_back(std::move(part.machine));
+    add_machine(stage, std::move(part), model);
   }
   model.support.fit();
-  result.disk.scratch_bytes = data.rows->bytes();
+  result.disk.scratch_bytes = data.rows->bytes() + (stage.scaled ? stage.scaled->bytes() : 0) +
+                              (stage.basis ? stage.basis->rows->bytes() : 0);
   result.disk.direct = data.rows->is_direct();
   trained.train_seconds = std::max(0.0, clock.seconds() - trained.certify_seconds);
   return result;

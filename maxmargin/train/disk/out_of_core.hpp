@@ -27,8 +27,10 @@ struct TrainedOutOfCore {
 /// Why a machine cannot be trained out of core, or nothing.
 std::optional<std::string> refuses_out_of_core(const TrainOptions& options);
 
-/// train() for data on disk: a linear machine by streamed interior points, whose model holds w
-/// alone. Memory as spill() was told. Throws Error when refuses_out_of_core says why.
+/// train() for data on disk: a linear machine by streamed interior points or the Lagrangian method,
+/// whose model holds w alone; or one with a kernel that is approximated, with K_mn on disk, whose
+/// model holds the basis functions. Memory as spill() was told. Throws Error when
+/// refuses_out_of_core says why.
 TrainedOutOfCore train(const SpilledData& data, const TrainOptions& options, const Threads& threads,
                        const Observer& observer = {});
 

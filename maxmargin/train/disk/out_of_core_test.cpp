@@ -10,6 +10,7 @@
 #include "maxmargin/model/file/file.hpp"
 #include "maxmargin/model/predict.hpp"
 #include "maxmargin/model/verify/verify.hpp"
+#include "maxmargin/train/disk/disk_basis.hpp"
 #include "tests/made_data.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -120,6 +121,105 @@ TEST_F(OutOfCoreTest, Regression) {
   expect_equal(path, {}, spilled(path, Outcome::number), linear(task), threads_);
 }
 
+TEST_F(OutOfCoreTest, ScalesAsInMemory) {
+  const std::string path = write(made::regression(500, 4, made::Storage::dense_doubles, 5));
+  for (const ScalingKind kind :
+       {ScalingKind::range, ScalingKind::unit, ScalingKind::deviation, ScalingKind::maximum}) {
+    TrainOptions options = linear(Svr{});
+    options.scaling = kind;
+    expect_equal(path, {}, spilled(path, Outcome::number), options, threads_);
+  }
+}
+
+TEST_F(OutOfCoreTest, LagrangianFindsTheSameOptimum) {
+  const std::string numbers = write(made::regression(600, 5, made::Storage::dense_doubles, 3));
+  for (const Bias bias : {Bias::penalised, Bias::none}) {
+    Svr task;
+    task.loss = SquaredEpsilonInsensitive{0.1};
+    task.bias = bias;
+    TrainOptions options = linear(task);
+    options.solver = "lagrangian";
+    options.stop.kkt = options.stop.relative_gap = 1e-7;
+    const TrainedOutOfCore found = train(spilled(numbers, Outcome::number), options, threads_);
+    EXPECT_EQ(found.trained.ended, Ended::converged);
+    EXPECT_EQ(found.trained.solver, "lagrangian");
+    const Trained whole = train(read(numbers, {}, threads_), options, threads_);
+    EXPECT_NEAR(found.trained.certificate.primal, whole.certificate.primal,
+                2e-7 * whole.certificate.primal);
+    // The same bits with one thread.
+    const TrainedOutOfCore again = train(spilled(numbers, Outcome::number), options, Threads(1));
+    EXPECT_EQ(to_bytes(again.trained.model), to_bytes(found.trained.model));
+  }
+  TrainOptions free = linear(Svr{});
+  free.solver = "lagrangian";
+  EXPECT_THROW(train(spilled(numbers, Outcome::number), free, threads_), Error);
+}
+
+/// A kernel by basis functions, with K_mn on disk: as from the same basis functions in memory.
+TEST_F(OutOfCoreTest, KernelsByBasisFunctions) {
+  const std::string path = write(made::classification(400, 3, made::Storage::dense_doubles, 6, 3));
+  for (const Selection selection : {Selection::random, Selection::pivoted, Selection::sgma}) {
+    TrainOptions options = linear(Svc{});
+    options.kernel = Rbf{0.5};
+    options.approximate = Approximate{selection, 25, 0, 10, 0};
+    options.seed = 3;
+    const TrainedOutOfCore found = train(spilled(path, Outcome::classes), options, threads_);
+    const Trained whole = train(read(path, {}, threads_), options, threads_);
+    EXPECT_EQ(found.trained.ended, Ended::converged);
+    EXPECT_EQ(found.trained.rank, 25u);
+    EXPECT_EQ(found.trained.model.support_row, whole.model.support_row);
+    EXPECT_NEAR(found.trained.residual, whole.residual, 1e-9);
+    EXPECT_NEAR(found.trained.certificate.primal, whole.certificate.primal,
+                1e-7 * whole.certificate.primal);
+    const Dataset again = read(path, {}, threads_);
+    const auto have =
+        Predictor(found.trained.model).decision_values(again.x, threads_, Precision::exact);
+    const auto want = Predictor(whole.model).decision_values(again.x, threads_, Precision::exact);
+    for (std::size_t k = 0; k < want.size(); ++k) EXPECT_NEAR(have[k], want[k], 1e-5);
+    for (const Model* model : {&found.trained.model, &whole.model}) {
+      const Model loaded =
+          from_bytes(std::as_bytes(std::span<const char>(to_bytes(*model))), "model");
+      for (const Verified& machine : verify(loaded, again, threads_))
+        EXPECT_TRUE(machine.holds) << machine.reason;
+    }
+    const TrainedOutOfCore one = train(spilled(path, Outcome::classes), options, Threads(1));
+    EXPECT_EQ(to_bytes(one.trained.model), to_bytes(found.trained.model));
+  }
+}
+
+// With little memory the basis is chosen among some of the rows; the machine is that of all.
+TEST_F(OutOfCoreTest, BasisFunctionsOfASample) {
+  const Dataset data = made::regression(3000, 2, made::Storage::dense_doubles, 7);
+  const std::string path = write(data);
+  RowFile rows(folder_, 1 << 16);
+  rows.append(data.x, data.y, {});
+  rows.finish();
+  Approximate how;
+  how.rank = 40;
+  how.candidates = 5;
+  const auto basis =
+      approximate_on_disk(rows, Rbf{2}, how, {folder_, 1 << 16, 200 * 400}, threads_);
+  ASSERT_TRUE(basis.has_value());
+  EXPECT_EQ(basis->rows->rows(), data.rows());
+  ASSERT_EQ(basis->factor.Z->points(), 40u);
+  EXPECT_EQ(basis->rows->columns(), 40u);
+  EXPECT_GT(basis->row.back() + basis->row.front(), 0u);
+  EXPECT_LT(basis->residual, 0.05);
+  // A wide kernel has fewer functions than these before rounding is all that is left.
+  const auto wide =
+      approximate_on_disk(rows, Rbf{0.5}, how, {folder_, 1 << 16, 200 * 400}, threads_);
+  ASSERT_TRUE(wide.has_value());
+  EXPECT_LT(wide->row.size(), 40u);
+  EXPECT_EQ(wide->rows->columns(), wide->row.size());
+  EXPECT_LT(wide->residual, 1e-6);
+  // Z Z' is the kernel at the basis functions.
+  for (std::size_t j = 0; j < 40; ++j) {
+    double square = 0;
+    for (std::size_t k = 0; k <= j; ++k) square += std::pow(basis->factor.Z->row(j)[k], 2);
+    EXPECT_NEAR(square, 1, 1e-9);
+  }
+}
+
 std::string message_of(const std::function<void()>& act) {
   try {
     act();
@@ -127,6 +227,22 @@ std::string message_of(const std::function<void()>& act) {
     return error.what();
   }
   return "no error";
+}
+
+TEST_F(OutOfCoreTest, TheLeastMemoryIsEnough) {
+  const std::string path = write(made::classification(3000, 120, made::Storage::dense_doubles, 4));
+  SpilledData data = spilled(path, Outcome::classes);
+  data.memory_bytes = least_memory_out_of_core(120);
+  TrainOptions options = linear(Svc{});
+  options.stop.kkt = options.stop.relative_gap = 1e-9;
+  EXPECT_EQ(train(data, options, threads_).trained.ended, Ended::converged);
+  // Two numbers a row are not in the least.
+  options.solver = "lagrangian";
+  std::get<Svc>(options.task).loss = SquaredHinge{};
+  std::get<Svc>(options.task).bias = Bias::penalised;
+  data.memory_bytes = program_bytes_out_of_core + 1;
+  EXPECT_NE(message_of([&] { train(data, options, threads_); }).find("3000 rows"),
+            std::string::npos);
 }
 
 TEST_F(OutOfCoreTest, TooLittleMemorySaysHowMuch) {
@@ -151,7 +267,18 @@ TEST_F(OutOfCoreTest, SaysWhatItCannotDo) {
   EXPECT_NE(reason([](TrainOptions& o) { o.kernel = Rbf{}; }), "");
   EXPECT_NE(reason([](TrainOptions& o) { o.task = OneClass{}; }), "");
   EXPECT_NE(reason([](TrainOptions& o) { o.solver = "smo"; }), "");
-  EXPECT_NE(reason([](TrainOptions& o) { o.scaling = ScalingKind::range; }), "");
+  EXPECT_EQ(reason([](TrainOptions& o) { o.scaling = ScalingKind::range; }), "");
+  EXPECT_NE(reason([](TrainOptions& o) { o.approximate = Approximate{}; }), "");
+  EXPECT_EQ(reason([](TrainOptions& o) {
+              o.kernel = Rbf{};
+              o.approximate = Approximate{};
+            }),
+            "");
+  EXPECT_NE(reason([](TrainOptions& o) {
+              o.kernel = Sigmoid{};
+              o.approximate = Approximate{};
+            }),
+            "");
   EXPECT_NE(reason([](TrainOptions& o) { std::get<Svc>(o.task).hard_margin = true; }), "");
 }
 

@@ -68,6 +68,8 @@ void check_batch(const Dataset& batch, std::size_t before) {
   if (!batch.labelled())
     throw Error(Fault::data, "the data has no labels",
                 "give a file with labels, or name the label column (--label)");
+  if (!batch.weight_over.empty())
+    throw Error(Fault::data, "rows on disk have one weight each", "train in memory");
   for (std::size_t i = 0; i < batch.weight.size(); ++i)
     if (!(batch.weight[i] >= 0) || std::isinf(batch.weight[i]))
       throw Error(
@@ -78,20 +80,6 @@ void check_batch(const Dataset& batch, std::size_t before) {
 
 /// Rounded up, so that giving as much is enough.
 std::string in_mebibytes(std::size_t bytes) { return std::to_string((bytes >> 20) + 1) + "M"; }
-
-void require_memory(std::size_t given, std::size_t features) {
-  const std::size_t needed = least_memory_out_of_core(features);
-  if (given < needed)
-    throw Error(Fault::usage,
-                "training out of core on " + std::to_string(features) +
-                    (features == 1 ? " feature" : " features") + " needs " + in_mebibytes(needed) +
-                    " of memory and may use " + std::to_string(given >> 20) + "M",
-                "give --memory " + in_mebibytes(needed));
-}
-
-std::size_t chunk_bytes(std::size_t memory) {
-  return std::clamp(memory / (16 * 2 * stream_parts), least_chunk, most_chunk);
-}
 
 std::string hash_of(const RowFile& rows, const LabelList& labels, bool classes) {
   ContentHash hash(rows.rows());
@@ -139,8 +127,29 @@ void outline_classes(const LabelList& labels, std::span<const double> sums, Data
 std::size_t least_memory_out_of_core(std::size_t features) {
   const std::size_t numbers = features + 1;
   const std::size_t rows = 64 * (features * sizeof(double) + 2 * sizeof(double)) + 4096;
+  // Rows for the end: in general position no more than `numbers` stand on their corners. Twice as
+  // many, and half as many again for those that are let in beside the expected ones. The sums of a
+  // pass are free by then, which is counted as spare.
+  const std::size_t at_the_end = 3 * numbers + 256;
   return program_bytes_out_of_core + 2 * stream_parts * std::max(least_chunk, rows) +
-         streamed_sum_bytes(numbers) + (4 * numbers + 256) * streamed_row_bytes(numbers);
+         streamed_sum_bytes(numbers) + at_the_end * streamed_row_bytes(numbers);
+}
+
+void require_bytes_out_of_core(std::size_t given, std::size_t needed, const std::string& what) {
+  if (given < needed)
+    throw Error(Fault::usage,
+                "training out of core on " + what + " needs " + in_mebibytes(needed) +
+                    " of memory and may use " + std::to_string(given >> 20) + "M",
+                "give --memory " + in_mebibytes(needed));
+}
+
+void require_memory_out_of_core(std::size_t given, std::size_t features) {
+  require_bytes_out_of_core(given, least_memory_out_of_core(features),
+                            std::to_string(features) + (features == 1 ? " feature" : " features"));
+}
+
+std::size_t spill_chunk_bytes(std::size_t memory) {
+  return std::clamp(memory / (16 * 2 * stream_parts), least_chunk, most_chunk);
 }
 
 SpilledData spill(const std::string& path, const ReadOptions& reading, Outcome outcome,
@@ -158,13 +167,15 @@ SpilledData spill(const std::string& path, const ReadOptions& reading, Outcome o
   LabelList labels;
   std::vector<double> sums;
   std::uint64_t nonzeros = 0;
-  spilled.rows = std::make_unique<RowFile>(options.folder, chunk_bytes(memory));
+  double weight = 0;
+  spilled.folder = options.folder;
+  spilled.rows = std::make_unique<RowFile>(options.folder, spill_chunk_bytes(memory));
   std::size_t count = 0;
   for (;;) {
     Dataset batch = reader.next(batch_rows);
     if (batch.rows() == 0) break;
     check_batch(batch, count);
-    if (batch.x.columns() > spilled.features) require_memory(memory, batch.x.columns());
+    if (batch.x.columns() > spilled.features) require_memory_out_of_core(memory, batch.x.columns());
     spilled.features = std::max(spilled.features, batch.x.columns());
     if (count == 0) {
       spilled.outline.feature_names = batch.feature_names;
@@ -178,6 +189,8 @@ SpilledData spill(const std::string& path, const ReadOptions& reading, Outcome o
       sums.resize(labels.names().size(), 0.0);
       sums[static_cast<std::size_t>(batch.y[i])] += batch.weight.empty() ? 1 : batch.weight[i];
     }
+    weight += batch.weight.empty() ? static_cast<double>(batch.rows())
+                                   : std::accumulate(batch.weight.begin(), batch.weight.end(), 0.0);
     const Rows rows = batch.x;
     for (std::size_t i = 0; i < rows.count; ++i)
       rows.for_each(i, [&](Index, double value) { nonzeros += value != 0; });
@@ -195,6 +208,7 @@ SpilledData spill(const std::string& path, const ReadOptions& reading, Outcome o
     spilled.outline.x = Features::sparse(0);
     spilled.outline.x.append(std::span<const Index>{}, std::span<const double>{});
     spilled.outline.y = {0};
+    spilled.outline.weight = {weight};
   }
   spilled.seconds = clock.seconds();
   return spilled;

@@ -27,6 +27,7 @@ struct SpilledData {
   double density = 0;  ///< share of values that are not zero
   std::string data_hash;
   std::size_t memory_bytes = 0;
+  std::string folder;  ///< of the scratch file
   double seconds = 0;
 };
 
@@ -35,6 +36,14 @@ struct SpilledData {
 /// and how much is needed.
 SpilledData spill(const std::string& path, const ReadOptions& reading, Outcome outcome,
                   const SpillOptions& options, const Threads& threads);
+
+/// Of a scratch file's chunks, in so much memory.
+std::size_t spill_chunk_bytes(std::size_t memory);
+
+/// Throws a usage Error where the memory is too little for so many features, or for what needs so
+/// many bytes.
+void require_memory_out_of_core(std::size_t given, std::size_t features);
+void require_bytes_out_of_core(std::size_t given, std::size_t needed, const std::string& what);
 
 /// The program itself, its libraries and their buffers.
 inline constexpr std::size_t program_bytes_out_of_core = std::size_t{40} << 20;

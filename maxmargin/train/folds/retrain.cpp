@@ -34,7 +34,7 @@ Machine without_support(const Subproblem& problem, const Certified& certified) {
   machine.lambda = certified.solution.lambda;
   machine.ended = certified.solution.ended;
   machine.certificate = certified.certificate;
-  set_width(problem.loss, machine);
+  set_width(problem, machine);
   return machine;
 }
 

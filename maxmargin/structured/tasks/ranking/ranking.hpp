@@ -1,7 +1,7 @@
 #pragma once
 
 #include "maxmargin/data/dataset.hpp"
-#include "maxmargin/structured/oracle.hpp"
+#include "maxmargin/structured/same_examples.hpp"
 #include "maxmargin/structured/tasks/task.hpp"
 
 namespace maxmargin {
@@ -87,24 +87,14 @@ class RankingOracle : public Oracle {
 
 /// The same maxima by other means: pairs one by one, orders by exchanging neighbours (NDCG) or by
 /// dynamic programming over all merges (average precision), small ones by enumeration.
-class RankingWitness : public Oracle {
+class RankingWitness : public SameExamples {
  public:
-  explicit RankingWitness(const RankingOracle& ranking) : ranking_(ranking) {}
+  explicit RankingWitness(const RankingOracle& ranking)
+      : SameExamples(ranking), ranking_(ranking) {}
 
-  std::size_t examples() const override { return ranking_.examples(); }
-  std::size_t dimensions() const override { return ranking_.dimensions(); }
-  Structure truth(std::size_t i) const override { return ranking_.truth(i); }
-  double loss(std::size_t i, StructureView y) const override { return ranking_.loss(i, y); }
-  void features(std::size_t i, StructureView y, double scale, JointFeatures& out) const override {
-    ranking_.features(i, y, scale, out);
-  }
   void difference(std::size_t i, StructureView y, double scale, JointFeatures& out) const override;
   Structure most_violated(std::size_t i, std::span<const double> w, Ask ask) const override;
   using Oracle::most_violated;
-  bool is_structure(std::size_t i, StructureView y) const override {
-    return ranking_.is_structure(i, y);
-  }
-  std::string example_name(std::size_t i) const override { return ranking_.example_name(i); }
 
  private:
   Structure exchanged(std::size_t i, std::span<const double> w, Ask ask) const;

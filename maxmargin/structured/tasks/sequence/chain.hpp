@@ -1,6 +1,6 @@
 #pragma once
 
-#include "maxmargin/structured/oracle.hpp"
+#include "maxmargin/structured/same_examples.hpp"
 
 namespace maxmargin {
 
@@ -84,27 +84,17 @@ class ChainOracle : public Oracle {
 
 /// The same maxima by other means: every chain of short sequences, longer ones from their end to
 /// their beginning, sums over the features of a label at a time.
-class ChainWitness : public Oracle {
+class ChainWitness : public SameExamples {
  public:
   /// `metric`: the chain's inner product by other means.
   explicit ChainWitness(const ChainOracle& chain, const Metric* metric = nullptr)
-      : chain_(chain), metric_(metric) {}
+      : SameExamples(chain), chain_(chain), metric_(metric) {}
 
-  std::size_t examples() const override { return chain_.examples(); }
-  std::size_t dimensions() const override { return chain_.dimensions(); }
-  Structure truth(std::size_t i) const override { return chain_.truth(i); }
   double loss(std::size_t i, StructureView y) const override;
-  void features(std::size_t i, StructureView y, double scale, JointFeatures& out) const override {
-    chain_.features(i, y, scale, out);
-  }
   Structure most_violated(std::size_t i, std::span<const double> w, Ask ask) const override;
   using Oracle::most_violated;
   bool answers(Ask ask) const override { return chain_.answers(ask); }
   const Metric* metric() const override { return metric_; }
-  bool is_structure(std::size_t i, StructureView y) const override {
-    return chain_.is_structure(i, y);
-  }
-  std::string example_name(std::size_t i) const override { return chain_.example_name(i); }
 
  private:
   const ChainOracle& chain_;

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "maxmargin/model/verify/enclosed.hpp"
+
+namespace maxmargin {
+
+/// A number that may be moved so that equations hold: what it counts in each, and how far it may
+/// go.
+struct Movable {
+  std::vector<Extended> column;
+  Extended below = 0, above = 0;
+};
+
+/// How far some of them have to be moved, as many as there are equations, so that a residual
+/// vanishes: sum of column times move = -residual. The moves are enclosed, and within their room.
+/// Nothing where no such choice was found.
+struct Moved {
+  std::size_t which;
+  Enclosed by;
+};
+std::optional<std::vector<Moved>> balanced(const std::vector<Movable>& movable,
+                                           const std::vector<Enclosed>& residual);
+
+}  // namespace maxmargin

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "maxmargin/data/disk/row_file.hpp"
+#include "maxmargin/data/scaling.hpp"
+#include "maxmargin/linalg/symmetric.hpp"
+
+namespace maxmargin {
+
+/// Where a file of other rows is to be, and of how many numbers each.
+struct Reshape {
+  std::string folder;
+  std::size_t chunk_bytes = 0;
+  std::size_t columns = 0;
+};
+
+/// Writes `count` rows for the rows of a chunk from `begin` on, one after another.
+using RowMap =
+    std::function<void(const RowChunk& chunk, std::size_t begin, std::size_t count, double* out)>;
+
+/// Other rows in the place of those of a file, with the same labels and weights; one pass. Some
+/// rows at a time are in memory, each of a few of them mapped by one thread. Nothing where `go_on`
+/// said no.
+std::unique_ptr<RowFile> reshaped(const RowFile& rows, const Reshape& to, const RowMap& map,
+                                  const Threads& threads, const GoOn& go_on = {});
+
+/// A row of a chunk in double, with the zeros behind its last column.
+void widen_row(const RowChunk& chunk, std::size_t row, std::span<double> out);
+
+/// As learn_scaling, in two passes over rows on disk.
+Scaling learn_scaling(const RowFile& rows, ScalingKind kind);
+
+}  // namespace maxmargin
