@@ -85,6 +85,29 @@ bool scale_into(SymmetricMatrix& matrix, const Kernel& kernel, const Rows& rows,
   return possible;
 }
 
+/// Four sums, which processors add side by side.
+double product(const double* x, const double* y, std::size_t size) {
+  double sum[4] = {0, 0, 0, 0};
+  std::size_t k = 0;
+  for (; k + 4 <= size; k += 4)
+    for (std::size_t s = 0; s < 4; ++s) sum[s] += x[k + s] * y[k + s];
+  for (; k < size; ++k) sum[0] += x[k] * y[k];
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/// Puts Cholesky's factor in the place of the lower triangle; false: there is none.
+bool has_factor(SymmetricMatrix& matrix) {
+  for (std::size_t i = 0; i < matrix.size(); ++i) {
+    double* const row = matrix.row(i);
+    for (std::size_t j = 0; j < i; ++j)
+      row[j] = (row[j] - product(row, matrix.row(j), j)) / matrix.row(j)[j];
+    const double pivot = row[i] - product(row, row, i);
+    if (!(pivot > 0)) return false;
+    row[i] = std::sqrt(pivot);
+  }
+  return true;
+}
+
 void take_eigenvalues(const SymmetricMatrix& matrix, Mercer& result) {
   const std::size_t n = std::min(matrix.size(), eigenvalue_rows);
   std::vector<double> gram(n * n), eigenvalues(n);
@@ -130,6 +153,20 @@ Mercer mercer_check(const Kernel& kernel, const Rows& rows, std::size_t most_row
   for (std::size_t i = 0; i < n; ++i) matrix.row(i)[i] += mercer_tolerance(n);
   result.holds = possible && result.smallest >= -mercer_tolerance(eigenvalue_rows) &&
                  factor.cholesky(threads) == Factor::Outcome::done;
+  return result;
+}
+
+Mercer mercer_holds(const Kernel& kernel, const Rows& rows, std::size_t most_rows,
+                    std::uint64_t seed, const Threads& threads) {
+  const std::size_t n = std::min(rows.count, most_rows);
+  if (n == 0 || n > eigenvalue_rows) return mercer_check(kernel, rows, most_rows, seed, threads);
+  Mercer result;
+  result.rows = rows.count;
+  result.sample = n;
+  SymmetricMatrix matrix(n);
+  const bool possible = scale_into(matrix, kernel, rows, sample_rows(rows.count, n, seed), threads);
+  for (std::size_t i = 0; i < n; ++i) matrix.row(i)[i] += mercer_tolerance(n);
+  result.holds = possible && has_factor(matrix);
   return result;
 }
 

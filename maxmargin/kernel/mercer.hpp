@@ -31,6 +31,11 @@ double mercer_tolerance(std::size_t rows);
 Mercer mercer_check(const Kernel& kernel, const Rows& rows, std::size_t most_rows,
                     std::uint64_t seed, const Threads& threads);
 
+/// The same without eigenvalues of at most `eigenvalue_rows` rows, whose factors alone take less
+/// time than loading the library that finds eigenvalues.
+Mercer mercer_holds(const Kernel& kernel, const Rows& rows, std::size_t most_rows,
+                    std::uint64_t seed, const Threads& threads);
+
 /// Of a matrix given as rows, the entry that differs most from the one across the diagonal: by
 /// `difference` times its own size and that of its diagonal entries, |K_ij| + sqrt(K_ii K_jj).
 struct Asymmetry {

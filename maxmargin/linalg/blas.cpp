@@ -4,7 +4,9 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "maxmargin/base/error.hpp"
@@ -53,11 +55,36 @@ void require_room() {
   munmap(room, 2 * buffer);
 }
 
+void* opened() {
+  void* library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) fail();
+  return library;
+}
+
+/// A processor that OpenBLAS does not know, mostly a newer one, gets its loops of 2004: it is told
+/// which ones fit.
+void* opened_for_this_processor() {
+  void* library = opened();
+#if defined(__x86_64__)
+  constexpr const char* variable = "OPENBLAS_CORETYPE";
+  const auto core = reinterpret_cast<const char* (*)()>(dlsym(library, "openblas_get_corename"));
+  const bool is_unknown = core != nullptr && std::string_view(core()) == "Prescott";
+  const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (!is_unknown || !has_avx2 || std::getenv(variable) != nullptr) return library;
+  const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+                          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+  dlclose(library);
+  setenv(variable, has_avx512 ? "SkylakeX" : "Haswell", 0);
+  library = opened();
+  unsetenv(variable);
+#endif
+  return library;
+}
+
 const Loaded& loaded() {
   static const Loaded one = [] {
     require_room();
-    void* library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) fail();
+    void* library = opened_for_this_processor();
     const auto find = [&](const char* name, auto& function) {
       void* found = dlsym(library, name);
       if (found == nullptr) fail();

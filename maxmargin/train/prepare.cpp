@@ -36,7 +36,7 @@ Definite checked_precomputed(const Rows& matrix, const TrainOptions& options,
                     std::to_string(found.row + 1) + ")",
                 "K(i, j) and K(j, i) must be equal");
   const bool whole = options.mercer_full || matrix.count <= mercer_rows;
-  const Mercer mercer = mercer_check(Precomputed{}, matrix, whole ? matrix.count : eigenvalue_rows,
+  const Mercer mercer = mercer_holds(Precomputed{}, matrix, whole ? matrix.count : eigenvalue_rows,
                                      options.seed, threads);
   return !mercer.holds ? Definite::no : mercer.is_sampled() ? Definite::unknown : Definite::yes;
 }

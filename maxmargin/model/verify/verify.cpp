@@ -262,7 +262,7 @@ std::optional<Objection> wrong_mercer(const Model& model, const Training& traini
                          return machine.certificate.sampled;
                        });
     const Mercer mercer =
-        mercer_check(Precomputed{}, training.rows, whole ? training.rows.count : eigenvalue_rows,
+        mercer_holds(Precomputed{}, training.rows, whole ? training.rows.count : eigenvalue_rows,
                      model.seed, threads);
     definite = mercer.holds ? Definite::yes : Definite::no;
     sampled = mercer.is_sampled();
