@@ -155,8 +155,9 @@ std::vector<double> Formulated::unpenalised(std::vector<double> lambda,
 std::vector<double> Formulated::with_bias(std::vector<double> lambda,
                                           std::span<const double> a) const {
   double bias = 0;
+  // Of the coefficients, as the model has them: variables that share a point may be much larger.
   if (is_biased)
-    for (std::size_t v = 0; v < qp.size(); ++v) bias += qp.block[v].sign * a[v];
+    for (const double coefficient : qp.coefficients(a)) bias += coefficient;
   if (is_biased || (basis && !basis->has_bias)) lambda.insert(lambda.begin(), bias);
   return lambda;
 }

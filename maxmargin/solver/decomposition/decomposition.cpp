@@ -258,6 +258,9 @@ class WorkingSets {
       const Block& whole = qp_.block[part.variables[k]];
       decrease -= whole.value(found[k]) - whole.value(old[k]) +
                   block.sign * step * (f + product[part.qp.row[k]] / 2);
+      // Of the Lagrangian: rows that are kept to rounding change the objective by their price.
+      for (std::size_t r = 0; r < lambda_.size(); ++r)
+        decrease -= lambda_[r] * part.qp.A[r][k] * step;
     }
     // Close to the optimum a decrease is rounding, and the conditions of the variables count.
     const double rounding = least_progress * std::abs(best_dual_);
