@@ -191,8 +191,7 @@ int run_race(RaceArguments& arguments) {
       });
   if (!train.model.empty() && !race.lanes.empty() && race.lanes.front().refused.empty()) {
     Model& model = race.lanes.front().trained.model;
-    for (auto& each : train.remembered(read.base))
-      model.options.push_back(std::move(each));
+    for (auto& each : train.remembered(read.base)) model.options.push_back(std::move(each));
     save(model, train.model);
   }
   if (train.json)
