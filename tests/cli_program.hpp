@@ -56,7 +56,10 @@ class Program : public testing::Test {
                const std::string& output = ".stdout") const {
     std::ofstream(path(".stdin"), std::ios::binary) << input;
     const pid_t child = fork();
-    if (child == 0) become(arguments, output);
+    if (child == 0) {
+      for (const int each : {SIGHUP, SIGINT, SIGTERM}) signal(each, SIG_DFL);  // nohup ignores some
+      become(arguments, output);
+    }
     if (during) during(child);
     int status = 0;
     waitpid(child, &status, 0);

@@ -24,8 +24,9 @@ constexpr std::size_t some_points = 1000;
 // and than single variables for losses with corners.
 constexpr std::size_t many_points = 10000, many_points_a_column = 200;
 // What path following is expected to take, for limits of time: its iterations, and how fast it
-// factors a full matrix and sums the squares of one of low rank.
-constexpr double path_iterations = 30;
+// factors a full matrix and sums the squares of one of low rank. Newton's method on the primal
+// takes fewer steps of the same kind, where few digits are asked for.
+constexpr double path_iterations = 30, newton_iterations = 12;
 constexpr double full_operations_a_second = 1e10, low_rank_operations_a_second = 1e9;
 
 // Columns in the place of a full matrix: what they leave of its trace, at most and against the
@@ -94,10 +95,12 @@ struct Shape {
     return 1e-9 * pairs_of_squared_losses * m * m;
   }
 
-  double path_seconds() const {
+  double path_seconds() const { return path_iterations * system_seconds(); }
+  double newton_seconds() const { return newton_iterations * system_seconds(); }
+  double system_seconds() const {
     const auto m = static_cast<double>(points), n = static_cast<double>(columns);
-    return path_iterations * (low_rank ? m * n * (n + 10) / low_rank_operations_a_second
-                                       : m * m * m / 3 / full_operations_a_second);
+    return low_rank ? m * n * (n + 10) / low_rank_operations_a_second
+                    : m * m * m / 3 / full_operations_a_second;
   }
 
   std::string text() const {
@@ -155,6 +158,11 @@ class Tree {
   }
 
   Choice with_a_bias() const {
+    // Both work with systems of the same size.
+    if (shape_.low_rank && shape_.curved && !shape_.tight && shape_.points >= some_points &&
+        accepts(InteriorPoint{}) && accepts(PrimalNewton{}) &&
+        shape_.newton_seconds() < stop_.seconds / 2)
+      return take(PrimalNewton{}, "squared loss, few columns, few digits");
     if (squared_and_thin()) return take(InteriorPoint{}, "squared loss, few columns");
     return take(Smo{}, qp_.A.size() == 1 ? "one equality row, that of the bias"
                                          : std::to_string(qp_.A.size()) + " equality rows");

@@ -93,9 +93,10 @@ TEST(ChooseSolver, PairsForMachinesWithABias) {
   EXPECT_EQ(chosen(problem(100, 100, Rows::bias, Cost::corners, Definite::no)), "smo");
 }
 
-TEST(ChooseSolver, PathFollowingForSquaredLossesOfLowRank) {
+TEST(ChooseSolver, AllVariablesAtOnceForSquaredLossesOfLowRank) {
   for (const double precision : {1e-3, 1e-8}) {
-    EXPECT_EQ(chosen(problem(5000, 10, Rows::bias, Cost::squared), precision), "interior-point");
+    EXPECT_EQ(chosen(problem(5000, 10, Rows::bias, Cost::squared), precision),
+              precision > 1e-5 ? "newton" : "interior-point");
     EXPECT_EQ(chosen(problem(500, 10, Rows::bias, Cost::squared), precision), "smo");
     EXPECT_EQ(chosen(problem(5000, 5000, Rows::bias, Cost::squared), precision), "smo");
     EXPECT_EQ(chosen(problem(20000, 10, Rows::bias), precision), "smo");
@@ -161,10 +162,13 @@ TEST(ChooseSolver, OnlyOneTakesOtherCosts) {
 
 TEST(ChooseSolver, MemoryAndTimeMustBeEnough) {
   const DualQp low_rank = problem(20000, 50, Rows::bias, Cost::squared);
-  EXPECT_EQ(chosen(low_rank), "interior-point");
-  EXPECT_EQ(chosen(low_rank, 1e-3, infinity, 1 << 20), "smo");
-  EXPECT_EQ(chosen(low_rank, 1e-3, 0.5), "smo");
-  EXPECT_EQ(chosen(low_rank, 1e-3, 3600), "interior-point");
+  for (const double precision : {1e-3, 1e-8}) {
+    const std::string best = precision > 1e-5 ? "newton" : "interior-point";
+    EXPECT_EQ(chosen(low_rank, precision), best);
+    EXPECT_EQ(chosen(low_rank, precision, infinity, 1 << 20), "smo");
+    EXPECT_EQ(chosen(low_rank, precision, 0.5), "smo");
+    EXPECT_EQ(chosen(low_rank, precision, 3600), best);
+  }
 }
 
 // Whatever is chosen can be run.

@@ -12,7 +12,8 @@ Examined examine_expansion(const Formulation& formulation, const std::vector<See
   Enclosed bias = claimed.bias == nullptr ? 0 : *claimed.bias;
   Extended sizes = 0;
   std::size_t seen = 0;
-  for (const auto& [point, coefficient] : claimed.beta) {
+  for (const auto& [where, coefficient] : claimed.beta) {
+    const Index point = where;  // clang 14 captures no structured binding
     const Enclosed& beta = coefficient.value;
     found.primal += Enclosed(std::abs(beta.middle), beta.radius);
     sizes += coefficient.size;
