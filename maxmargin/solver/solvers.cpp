@@ -170,8 +170,11 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     if (extended)
       if (auto found = certify_extended(qp, solution, threads)) return std::move(*found);
     if (judged == Judged::apart || f.empty()) {
-      Certified found = certify_near(start, qp, std::move(solution), Precision::fast, threads);
-      if (context.precision == Precision::fast) return found;
+      // Of whole numbers exact values cost as much as fast ones: there is no need to look first
+      // where they count.
+      const Precision first = qp.K->can().coded != nullptr ? context.precision : Precision::fast;
+      Certified found = certify_near(start, qp, std::move(solution), first, threads);
+      if (context.precision == first) return found;
       const double before = found.seconds;
       found = certify_finer(qp, std::move(found), threads);
       found.seconds += before;
