@@ -191,6 +191,19 @@ TEST(Enclosure, AHardMarginIsThatOfTheSmallestMarginThatIsSure) {
   EXPECT_EQ(enclose(qp, a, f, {1.1}, {}).primal, infinity);
 }
 
+TEST(Enclosure, SoftMarginsDoNotStretch) {
+  DualQp qp;
+  qp.K = std::make_shared<DenseQuadratic>(2, std::vector<double>{1, 0, 0, 1});
+  qp.row = {0, 1};
+  qp.block = {{1, -1, 0, 1, 0}, {1, -1, 0, infinity, 0}};
+  const std::vector<double> a = {0.5, 2}, f = {0.5, 2};
+  // Half of f keeps the hard margin: |w|^2 / 2 is a quarter, and the soft one lacks 0.75.
+  const double expected = (0.25 + 4) / 2 / 4 + 0.75;
+  const Enclosure found = enclose(qp, a, f, {}, {});
+  EXPECT_NEAR(found.primal, expected, 1e-14);
+  EXPECT_GE(found.primal, expected);
+}
+
 TEST(Enclosure, WhatIsOutsideItsBoundsOrNoNumberHasNoDual) {
   const Drawn drawn(5);
   std::vector<double> a = drawn.a, f(drawn.n, 1.0);
