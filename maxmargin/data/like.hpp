@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "maxmargin/data/rows.hpp"
 
 namespace maxmargin {
@@ -13,5 +16,26 @@ inline Features none_like(const Features& rows, std::size_t columns) {
   return rows.is_sparse() ? Features::sparse(columns) : Features::dense(columns);
 }
 inline Features none_like(const Features& rows) { return none_like(rows, rows.columns()); }
+
+/// Appends rows to `made` with their features numbered anew: `place(row, feature, value)` is the
+/// new number, which increases with the old one, or nothing for a value that is left out.
+template <class Place>
+Features placed(const Rows& rows, Features made, Place&& place) {
+  std::vector<Index> features;
+  std::vector<double> values;
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    features.clear();
+    values.clear();
+    rows.for_each(i, [&](Index feature, double value) {
+      const std::optional<Index> at = place(i, feature, value);
+      if (!at) return;
+      features.push_back(*at);
+      values.push_back(value);
+    });
+    made.append(features, values);
+  }
+  made.fit();
+  return made;
+}
 
 }  // namespace maxmargin

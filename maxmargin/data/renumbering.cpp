@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "maxmargin/data/like.hpp"
+
 namespace maxmargin {
 namespace {
 
@@ -65,20 +67,8 @@ Features Renumbering::applied(const Rows& rows) const {
 }
 
 Features Renumbering::undone(const Rows& rows, std::size_t columns) const {
-  Features result = Features::sparse(columns);
-  std::vector<Index> features;
-  std::vector<double> values;
-  for (std::size_t i = 0; i < rows.count; ++i) {
-    features.clear();
-    values.clear();
-    rows.for_each(i, [&](Index feature, double value) {
-      features.push_back(known_[feature]);
-      values.push_back(value);
-    });
-    result.append(features, values);
-  }
-  result.fit();
-  return result;
+  return placed(rows, Features::sparse(columns),
+                [&](std::size_t, Index feature, double) { return std::optional(known_[feature]); });
 }
 
 }  // namespace maxmargin

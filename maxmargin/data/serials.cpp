@@ -16,21 +16,10 @@ std::optional<std::size_t> row_without_serial(const Rows& rows) {
 }
 
 Features without_serials(const Rows& rows) {
-  Features rest = none_like(rows, rows.columns > 0 ? rows.columns - 1 : 0);
-  std::vector<Index> features;
-  std::vector<double> values;
-  for (std::size_t i = 0; i < rows.count; ++i) {
-    features.clear();
-    values.clear();
-    rows.for_each(i, [&](Index feature, double value) {
-      if (feature == 0) return;
-      features.push_back(feature - 1);
-      values.push_back(value);
-    });
-    rest.append(features, values);
-  }
-  rest.fit();
-  return rest;
+  return placed(rows, none_like(rows, rows.columns > 0 ? rows.columns - 1 : 0),
+                [](std::size_t, Index feature, double) {
+                  return feature == 0 ? std::nullopt : std::optional(feature - 1);
+                });
 }
 
 }  // namespace maxmargin

@@ -44,22 +44,12 @@ Features renumbered(const Rows& rows, std::int64_t by) {
     same.append(rows);
     return same;
   }
-  Features made = Features::sparse(static_cast<std::size_t>(
-      std::max<std::int64_t>(0, static_cast<std::int64_t>(rows.columns) + by)));
-  std::vector<Index> features;
-  std::vector<double> values;
-  for (std::size_t i = 0; i < rows.count; ++i) {
-    features.clear();
-    values.clear();
-    rows.for_each(i, [&](Index feature, double value) {
-      if (value == 0) return;
-      features.push_back(static_cast<Index>(feature + by));
-      values.push_back(value);
-    });
-    made.append(features, values);
-  }
-  made.fit();
-  return made;
+  const auto columns = std::max<std::int64_t>(0, static_cast<std::int64_t>(rows.columns) + by);
+  return placed(rows, Features::sparse(static_cast<std::size_t>(columns)),
+                [&](std::size_t, Index feature, double value) {
+                  return value == 0 ? std::nullopt
+                                    : std::optional(static_cast<Index>(feature + by));
+                });
 }
 
 /// The support vectors of a model that does not have them itself.

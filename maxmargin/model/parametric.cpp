@@ -155,21 +155,10 @@ std::vector<double> ParametricFunctions::values(const Rows& rows, const Threads&
 }
 
 Features ParametricFunctions::visible(const Rows& rows, std::size_t columns) const {
-  Features copy = none_like(rows, columns);
-  std::vector<Index> features;
-  std::vector<double> values;
-  for (std::size_t i = 0; i < rows.count; ++i) {
-    features.clear();
-    values.clear();
-    rows.for_each(i, [&](Index feature, double value) {
-      if (feature >= columns || std::ranges::binary_search(parts_->hidden, feature)) return;
-      features.push_back(feature);
-      values.push_back(value);
-    });
-    copy.append(features, values);
-  }
-  copy.fit();
-  return copy;
+  return placed(rows, none_like(rows, columns), [&](std::size_t, Index feature, double) {
+    const bool is_hidden = std::ranges::binary_search(parts_->hidden, feature);
+    return feature >= columns || is_hidden ? std::nullopt : std::optional(feature);
+  });
 }
 
 }  // namespace maxmargin

@@ -93,22 +93,11 @@ Features fitted(const Rows& rows, std::size_t known) {
     if (rows.count > 0) copy.append(rows);
     return copy;
   }
-  std::vector<Index> features;
-  std::vector<double> values;
-  for (std::size_t i = 0; i < rows.count; ++i) {
-    features.clear();
-    values.clear();
-    rows.for_each(i, [&](Index feature, double value) {
-      if (feature < known) {
-        features.push_back(feature);
-        values.push_back(value);
-      } else if (value != 0) {
-        throw_too_wide(i, feature, known);
-      }
-    });
-    copy.append(features, values);
-  }
-  return copy;
+  return placed(rows, std::move(copy), [&](std::size_t i, Index feature, double value) {
+    if (feature < known) return std::optional(feature);
+    if (value != 0) throw_too_wide(i, feature, known);
+    return std::optional<Index>();
+  });
 }
 
 }  // namespace
