@@ -44,13 +44,6 @@ class AlignedBytes {
 
 std::string in_megabytes(std::uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
-bool all_float(const Rows& rows) {
-  if (rows.floats != nullptr) return true;
-  for (std::uint64_t k = rows.sparse() ? rows.start[0] : 0, end = k + rows.stored(); k < end; ++k)
-    if (static_cast<double>(static_cast<float>(rows.doubles[k])) != rows.doubles[k]) return false;
-  return true;
-}
-
 template <class Number>
 void spread(const Rows& rows, Number* to) {
   for (std::size_t i = 0; i < rows.count; ++i)
@@ -131,7 +124,7 @@ void RowFile::finish() {
 
 void RowFile::flush() {
   const Rows rows = pending_;
-  const bool doubles = !all_float(rows);
+  const bool doubles = !all_exact_floats(rows);
   const std::size_t values = rows.count * rows.columns * (doubles ? sizeof(double) : sizeof(float));
   const std::size_t bytes = up_to_page(label_bytes(rows.count) + values);
   const AlignedBytes buffer(bytes);
