@@ -250,7 +250,10 @@ class Conformance : public testing::TestWithParam<std::tuple<NamedKernel, NamedT
     result.solver = solver;
     if (solver == small_parts) {
       result.solver = Smo::name;
-      result.settings = Smo{.working_set = 4, .cascade_from = 8};
+      Smo parts;
+      parts.working_set = 4;
+      parts.cascade_from = 8;
+      result.settings = parts;
     }
     result.stop.kkt = 1e-5;
     result.stop.relative_gap = 1e-6;
