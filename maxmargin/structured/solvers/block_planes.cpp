@@ -89,6 +89,11 @@ class BlockRun {
   /// Of one example every pass is exact.
   std::size_t drawn_passes() const { return order_.size() > 1 ? options_.drawn_passes : 0; }
 
+  /// In few dimensions a sweep costs little, and examples pull at the same weights.
+  std::size_t most_sweeps() const {
+    return blocks_.keeps_vectors() ? 10 * options_.sweeps : options_.sweeps;
+  }
+
   /// Draws as many examples as there are with a gap that matters.
   double drawn_pass(double least) {
     std::size_t draws = 0;
@@ -123,7 +128,7 @@ class BlockRun {
     std::vector<std::size_t> active;
     for (const std::size_t i : order_)
       if (!blocks_.planes()[i].empty()) active.push_back(i);
-    for (std::size_t k = 0; k < options_.sweeps && !active.empty() && rounds_.running(); ++k) {
+    for (std::size_t k = 0; k < most_sweeps() && !active.empty() && rounds_.running(); ++k) {
       for (std::size_t j = active.size(); j > 1; --j)
         std::swap(active[j - 1], active[rng_.below(j)]);
       double rest = 0;

@@ -43,6 +43,10 @@ class PlaneBlocks {
   /// Drops planes that had no alpha at so many visits in a row.
   void drop_idle(std::size_t visits);
 
+  /// Whether the planes' vectors are kept.
+  bool keeps_vectors() const {
+    return problem_.oracle.metric() == nullptr && problem_.oracle.dimensions() <= few_dimensions;
+  }
   const StructuredWeights& w() const { return w_; }
   const Planes& planes() const { return planes_; }
   Planes take() { return std::move(planes_); }
@@ -52,9 +56,6 @@ class PlaneBlocks {
   static constexpr std::size_t few_dimensions = 256;
 
   void add(std::size_t i, const Structure& y);
-  bool keeps_vectors() const {
-    return problem_.oracle.metric() == nullptr && problem_.oracle.dimensions() <= few_dimensions;
-  }
   std::span<const double> vector_of(std::size_t i, std::size_t k) const {
     const std::size_t d = problem_.oracle.dimensions();
     return std::span(vectors_[i]).subspan(k * d, d);

@@ -29,7 +29,8 @@ struct BlockPlanes {
       field("drawn-passes", &BlockPlanes::drawn_passes,
             "draws of as many examples as there are between two exact passes", non_negative),
       field("sweeps", &BlockPlanes::sweeps,
-            "sweeps over the known planes between calls of the oracles", non_negative),
+            "sweeps over the known planes between calls of the oracles; in few dimensions tenfold",
+            non_negative),
       field("idle", &BlockPlanes::idle, "visits after which a plane that has no alpha is dropped",
             positive)};
 };
