@@ -191,8 +191,9 @@ TEST(Infeasible, ForTheLinearProgramme) {
       EXPECT_NEAR(c.kkt, naive.violation, 1e-12);
       EXPECT_LE(naive.correlation, 1 + 1e-12);
       // What moves onto the row costs no more than it and the correlations it may break.
-      if (std::isfinite(c.dual))
+      if (std::isfinite(c.dual)) {
         EXPECT_GE(c.dual, naive.dual - 5 * points * (naive.dual + 1) * c.equality_residual - 1e-9);
+      }
       charged += std::isfinite(c.dual);
     }
     EXPECT_GT(charged, 100u);
