@@ -200,6 +200,15 @@ TEST(Infeasible, ForTheLinearProgramme) {
   }
 }
 
+TEST(Infeasible, AVariableMovesToWhereTheRowIsKept) {
+  const DualQp qp = two_classes(1, 1);
+  for (std::size_t v = 0; v < points; ++v) {
+    ExpansionPoint one{std::vector<double>(points, 0.0), {0.0}, std::vector<double>(points, 0.0)};
+    one.a[v] = 0.9 * std::min(qp.block[v].upper, 0.5);
+    EXPECT_TRUE(std::isfinite(certify(qp, one, Threads(1)).certificate.dual)) << v;
+  }
+}
+
 TEST(Infeasible, OfAMatrixThatMayBeIndefiniteMoreIsNotClaimed) {
   DualQp qp = two_classes(1, 1);
   const ExpansionPoint zero{
