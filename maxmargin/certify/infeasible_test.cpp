@@ -201,10 +201,12 @@ TEST(Infeasible, ForTheLinearProgramme) {
 }
 
 TEST(Infeasible, AVariableMovesToWhereTheRowIsKept) {
-  const DualQp qp = two_classes(1, 1);
+  DualQp qp = two_classes(1, 1);
+  // So small that no correlation is above 1, and one variable has no room left to grow.
+  for (Block& block : qp.block) block.upper = 0.4;
   for (std::size_t v = 0; v < points; ++v) {
     ExpansionPoint one{std::vector<double>(points, 0.0), {0.0}, std::vector<double>(points, 0.0)};
-    one.a[v] = 0.9 * std::min(qp.block[v].upper, 0.5);
+    one.a[v] = 0.9 * qp.block[v].upper;
     EXPECT_TRUE(std::isfinite(certify(qp, one, Threads(1)).certificate.dual)) << v;
   }
 }
