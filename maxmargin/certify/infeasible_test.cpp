@@ -202,9 +202,13 @@ TEST(Infeasible, ForTheLinearProgramme) {
 
 TEST(Infeasible, AVariableMovesToWhereTheRowIsKept) {
   DualQp qp = two_classes(1, 1);
-  // So small that no correlation is above 1, and one variable has no room left to grow.
-  for (Block& block : qp.block) block.upper = 0.4;
   for (std::size_t v = 0; v < points; ++v) {
+    // One against all others, which can only grow while it can only fall. So small that no
+    // correlation is above 1.
+    for (std::size_t u = 0; u < points; ++u) {
+      qp.block[u].sign = qp.A[0][u] = u == v ? 1 : -1;
+      qp.block[u].upper = 0.4;
+    }
     ExpansionPoint one{std::vector<double>(points, 0.0), {0.0}, std::vector<double>(points, 0.0)};
     one.a[v] = 0.9 * qp.block[v].upper;
     EXPECT_TRUE(std::isfinite(certify(qp, one, Threads(1)).certificate.dual)) << v;
