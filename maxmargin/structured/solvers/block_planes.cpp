@@ -65,12 +65,12 @@ class BlockRun {
       double gained = 0;
       weights_ = pass.terms;
       bool added = false;
-      for (std::size_t i = 0; i < order_.size(); ++i) {
-        const PlaneBlocks::Visit visit = blocks_.visit(i, &pass.violators[i]);
+      for (const auto& visit : blocks_.visit(order_, pass.violators, run_.threads)) {
         gained += visit.gain;
         added = added || visit.added;
-        if (problem_.slack == Slack::none) weights_[i] += problem_.share() * pass.violation[i];
       }
+      for (std::size_t i = 0; i < order_.size() && problem_.slack == Slack::none; ++i)
+        weights_[i] += problem_.share() * pass.violation[i];
       sweep(pass.gap, gained);
       const double least = 0.1 * pass.gap / static_cast<double>(order_.size());
       // What the oracles saw last may be enough: then another exact pass is due.
@@ -110,11 +110,11 @@ class BlockRun {
       const std::vector<Structure> found =
           problem_.oracle.most_violated(chosen, blocks_.w().scores(), problem_.ask(), run_.threads);
       rounds_.called(chosen.size());
+      const auto visits = blocks_.visit(chosen, found, run_.threads);
       for (std::size_t k = 0; k < chosen.size(); ++k) {
-        const PlaneBlocks::Visit visit = blocks_.visit(chosen[k], &found[k]);
-        gained += visit.gain;
-        gap += visit.gap;
-        weights_[chosen[k]] = std::max(0.0, visit.gap);
+        gained += visits[k].gain;
+        gap += visits[k].gap;
+        weights_[chosen[k]] = std::max(0.0, visits[k].gap);
         draw.set(chosen[k], weights_[chosen[k]]);
       }
     }
@@ -133,11 +133,12 @@ class BlockRun {
         std::swap(active[j - 1], active[rng_.below(j)]);
       double rest = 0;
       std::vector<std::size_t> again;
-      for (const std::size_t i : active) {
-        const PlaneBlocks::Visit visit = blocks_.visit(i);
-        gained += visit.gain;
-        rest += visit.gap;
-        if (visit.gap > 0.01 * gap / static_cast<double>(order_.size())) again.push_back(i);
+      const auto visits = blocks_.visit(active, {}, run_.threads);
+      for (std::size_t j = 0; j < active.size(); ++j) {
+        gained += visits[j].gain;
+        rest += visits[j].gap;
+        if (visits[j].gap > 0.01 * gap / static_cast<double>(order_.size()))
+          again.push_back(active[j]);
       }
       if (rest <= 0.1 * gap) break;
       active = std::move(again);
