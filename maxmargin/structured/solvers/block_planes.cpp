@@ -89,10 +89,12 @@ class BlockRun {
   /// Of one example every pass is exact.
   std::size_t drawn_passes() const { return order_.size() > 1 ? options_.drawn_passes : 0; }
 
-  /// In few dimensions a sweep costs little, and examples pull at the same weights.
+  /// In few dimensions a sweep costs little, and examples pull at the same weights: sweeps go on
+  /// for longer, and until less of the gap is left among the known planes.
   std::size_t most_sweeps() const {
     return blocks_.keeps_vectors() ? 10 * options_.sweeps : options_.sweeps;
   }
+  double share_left() const { return blocks_.keeps_vectors() ? 0.1 : 0.3; }
 
   /// Draws as many examples as there are with a gap that matters.
   double drawn_pass(double least) {
@@ -140,7 +142,7 @@ class BlockRun {
         if (visits[j].gap > 0.01 * gap / static_cast<double>(order_.size()))
           again.push_back(active[j]);
       }
-      if (rest <= 0.1 * gap) break;
+      if (rest <= share_left() * gap) break;
       active = std::move(again);
     }
   }
