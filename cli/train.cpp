@@ -130,6 +130,10 @@ Json train_json(const TrainArguments& arguments, const TrainingData& read, const
                        {"found", trained.values_found},
                        {"hit_rate", hit_rate(trained)}};
   put(object, trained.certificate);
+  if (std::isfinite(trained.own_primal))
+    object["own"] = {{"primal", trained.own_primal},
+                     {"dual", trained.own_dual},
+                     {"relative_gap", relative_gap(trained.own_primal, trained.own_dual)}};
   if (!model.functions.empty() && model.machines.size() == 1)
     object["functions"] = functions_json(model, model.machines[0]);
   object["seconds"] = {{"read", read.seconds},
@@ -181,6 +185,12 @@ std::string train_summary(const TrainArguments& arguments, const TrainingData& r
     text += show_line(
         "cache", fmt::format("{:.1f} % of {:.3g} kernel values were found in it",
                              100 * hit_rate(trained), static_cast<double>(trained.values_asked)));
+  if (std::isfinite(trained.own_primal))
+    text += show_line(
+        "own", fmt::format("objective {}, at least {} (relative gap {:.3g}); what follows is "
+                           "said of 1/2 |f|^2",
+                           show_number(trained.own_primal), show_number(trained.own_dual),
+                           relative_gap(trained.own_primal, trained.own_dual)));
   text += show_certificate(trained.certificate);
   if (!trained.improvement.empty())
     text += show_improvement(trained.improvement) +

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/door/guarded.hpp"
 #include "maxmargin/structured/doctor.hpp"
 #include "maxmargin/structured/solvers/solve.hpp"
 
@@ -136,14 +136,6 @@ int maxmargin_structured_train(const maxmargin_oracle* oracle,
                                const maxmargin_structured_options* options, double* w,
                                maxmargin_structured_result* result, char* message,
                                size_t message_room) {
-  try {
-    maxmargin::train_foreign(oracle, options, w, result);
-    return 0;
-  } catch (const std::exception& error) {
-    if (message == nullptr || message_room == 0) return 1;
-    const std::size_t length = std::min(message_room - 1, std::strlen(error.what()));
-    std::memcpy(message, error.what(), length);
-    message[length] = '\0';
-    return 1;
-  }
+  return maxmargin::guarded(message, message_room,
+                            [&] { maxmargin::train_foreign(oracle, options, w, result); });
 }

@@ -49,6 +49,10 @@ struct Solution {
   /// The best bounds on the optimum met over the run (10.21).
   double best_primal = infinity;
   double best_dual = -infinity;
+  /// Of a solver that minimises another objective than the problem's (a regulariser of its own):
+  /// that objective, and what it is at least, by the dual point that the gradient gives.
+  double own_primal = infinity;
+  double own_dual = -infinity;
 };
 
 }  // namespace maxmargin

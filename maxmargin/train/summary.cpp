@@ -111,6 +111,8 @@ Trained summed_up(const Prepared& prepared, const Subproblems& problems,
     trained.iterations += certified.solution.iterations;
     trained.values_asked += certified.solution.values_asked;
     trained.values_found += certified.solution.values_found;
+    trained.own_primal += certified.solution.own_primal;
+    trained.own_dual += certified.solution.own_dual;
     trained.certify_seconds += certified.seconds;
     if (trained.obstacle.empty()) trained.obstacle = certified.obstacle;
   }

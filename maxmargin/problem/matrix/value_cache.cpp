@@ -10,13 +10,30 @@ namespace {
 constexpr std::size_t least_rows = 3;
 constexpr std::size_t least_elements = 1024;
 
+void compute_row(const Quadratic& K, Index point, float* out, const Threads& threads) {
+  K.rows(std::span(&point, 1), 0, K.size(), std::span(&out, 1), threads);
+}
+void compute_row(const Quadratic& K, Index point, double* out, const Threads&) {
+  K.exact_block(std::span(&point, 1), 0, K.size(), out, K.size());
+}
+/// K(point, columns[c]) for each c.
+void compute_values(const Quadratic& K, Index point, std::span<const Index> columns, float* out,
+                    const Threads& threads) {
+  K.block(std::span(&point, 1), columns, std::span(&out, 1), threads);
+}
+void compute_values(const Quadratic& K, Index point, std::span<const Index> columns, double* out,
+                    const Threads&) {
+  K.exact_block(columns, point, 1, out, 1);
+}
+
 }  // namespace
 
-ValueCache::ValueCache(std::shared_ptr<const Quadratic> K, std::size_t bytes, Unit unit,
-                       const Threads& threads)
+template <class Real>
+BasicValueCache<Real>::BasicValueCache(std::shared_ptr<const Quadratic> K, std::size_t bytes,
+                                       Unit unit, const Threads& threads)
     : K_(std::move(K)), unit_(unit), threads_(threads), m_(K_->size()) {
   if (unit_ == Unit::row) {
-    capacity_ = std::clamp(bytes / (m_ * sizeof(float) + 64), least_rows, std::max(m_, least_rows));
+    capacity_ = std::clamp(bytes / (m_ * sizeof(Real) + 64), least_rows, std::max(m_, least_rows));
     slot_of_.assign(m_, none);
     // The last slot stands for the end of the ring: the latest row follows it.
     before_.push_back(0);
@@ -29,12 +46,14 @@ ValueCache::ValueCache(std::shared_ptr<const Quadratic> K, std::size_t bytes, Un
   elements_.resize(capacity_);
 }
 
-std::uint64_t ValueCache::key(Index i, Index j) const {
+template <class Real>
+std::uint64_t BasicValueCache<Real>::key(Index i, Index j) const {
   return static_cast<std::uint64_t>(std::min(i, j)) * m_ + std::max(i, j);
 }
 
 /// Slots are numbered from 1 here; 0 is the end of the ring.
-void ValueCache::touch(std::uint32_t slot) {
+template <class Real>
+void BasicValueCache<Real>::touch(std::uint32_t slot) {
   const std::uint32_t node = slot + 1;
   if (after_[0] == node) return;
   after_[before_[node]] = after_[node];
@@ -45,7 +64,8 @@ void ValueCache::touch(std::uint32_t slot) {
   after_[0] = node;
 }
 
-const float* ValueCache::row(Index point) {
+template <class Real>
+const Real* BasicValueCache<Real>::row(Index point) {
   if (unit_ == Unit::element) {
     if (all_.size() < m_) {
       all_.resize(m_);
@@ -74,13 +94,14 @@ const float* ValueCache::row(Index point) {
     point_of_[slot] = point;
   }
   slot_of_[point] = slot;
-  float* out = rows_[slot].data();
-  K_->rows(std::span(&point, 1), 0, m_, std::span(&out, 1), threads_);
+  Real* out = rows_[slot].data();
+  compute_row(*K_, point, out, threads_);
   touch(slot);
   return out;
 }
 
-double ValueCache::value(Index i, Index j) {
+template <class Real>
+double BasicValueCache<Real>::value(Index i, Index j) {
   if (i == j) return K_->diagonal()[i];
   if (unit_ == Unit::row) {
     if (slot_of_[i] == none && slot_of_[j] == none) return row(i)[j];
@@ -88,14 +109,15 @@ double ValueCache::value(Index i, Index j) {
     ++use_.found;
     return slot_of_[i] != none ? rows_[slot_of_[i]][j] : rows_[slot_of_[j]][i];
   }
-  float value = 0;
+  Real value = 0;
   values(i, std::span(&j, 1), &value);
   return value;
 }
 
-void ValueCache::values(Index point, std::span<const Index> columns, float* out) {
+template <class Real>
+void BasicValueCache<Real>::values(Index point, std::span<const Index> columns, Real* out) {
   if (unit_ == Unit::row) {
-    const float* all = row(point);
+    const Real* all = row(point);
     for (std::size_t c = 0; c < columns.size(); ++c) out[c] = all[columns[c]];
     return;
   }
@@ -114,13 +136,15 @@ void ValueCache::values(Index point, std::span<const Index> columns, float* out)
   std::vector<Index> wanted;
   for (const Index c : missing_) wanted.push_back(columns[c]);
   computed_.resize(wanted.size());
-  float* into = computed_.data();
-  K_->block(std::span(&point, 1), wanted, std::span(&into, 1), threads_);
+  compute_values(*K_, point, wanted, computed_.data(), threads_);
   for (std::size_t k = 0; k < wanted.size(); ++k) {
     out[missing_[k]] = computed_[k];
     const std::uint64_t place = key(point, wanted[k]);
     element(place) = {place, computed_[k]};
   }
 }
+
+template class BasicValueCache<float>;
+template class BasicValueCache<double>;
 
 }  // namespace maxmargin

@@ -38,27 +38,29 @@ struct CacheUse {
 };
 
 /// Values of a Quadratic within a budget: whole rows, least recently used first to go, or single
-/// values in a table where a new one takes the place of the one that it collides with.
-class ValueCache {
+/// values in a table where a new one takes the place of the one that it collides with. Values are
+/// floats, as those of rows(), or doubles, as those of exact_block().
+template <class Real>
+class BasicValueCache {
  public:
   enum class Unit { row, element };
   /// Room for at least three rows, whatever the budget.
-  ValueCache(std::shared_ptr<const Quadratic> K, std::size_t bytes, Unit unit,
-             const Threads& threads);
+  BasicValueCache(std::shared_ptr<const Quadratic> K, std::size_t bytes, Unit unit,
+                  const Threads& threads);
 
   /// As a policy says; `function` keeps no more than it must.
-  ValueCache(std::shared_ptr<const Quadratic> K, std::size_t bytes, CachePolicy policy,
-             const Threads& threads)
-      : ValueCache(std::move(K), policy == CachePolicy::function ? 0 : bytes,
-                   policy == CachePolicy::element ? Unit::element : Unit::row, threads) {}
+  BasicValueCache(std::shared_ptr<const Quadratic> K, std::size_t bytes, CachePolicy policy,
+                  const Threads& threads)
+      : BasicValueCache(std::move(K), policy == CachePolicy::function ? 0 : bytes,
+                        policy == CachePolicy::element ? Unit::element : Unit::row, threads) {}
 
   /// A whole row, valid until two other rows have been asked for; where single values are kept,
   /// until the next.
-  const float* row(Index point);
+  const Real* row(Index point);
   /// K(i, j); computes the one value, and no row, where it is not kept.
   double value(Index i, Index j);
   /// out[c] = K(point, columns[c]).
-  void values(Index point, std::span<const Index> columns, float* out);
+  void values(Index point, std::span<const Index> columns, Real* out);
 
   const CacheUse& use() const { return use_; }
   std::size_t capacity() const { return capacity_; }  ///< in rows, or in values
@@ -69,7 +71,7 @@ class ValueCache {
 
   struct Element {
     std::uint64_t key = empty;
-    float value = 0;
+    Real value = 0;
   };
 
   std::uint64_t key(Index i, Index j) const;
@@ -82,16 +84,21 @@ class ValueCache {
   std::size_t m_;
   std::size_t capacity_;
   CacheUse use_;
-  std::vector<std::vector<float>> rows_;       // of each slot
+  std::vector<std::vector<Real>> rows_;        // of each slot
   std::vector<Index> point_of_;                // of each slot
   std::vector<std::uint32_t> slot_of_;         // of each point
   std::vector<std::uint32_t> before_, after_;  // slots in the order of their use, a ring over `end`
   std::vector<Element> elements_;
   int shift_ = 0;
   std::vector<Index> missing_;
-  std::vector<float> computed_;
-  std::vector<Index> all_;     // columns, where single values are kept,
-  std::vector<float> single_;  // and the row that was last put together of them
+  std::vector<Real> computed_;
+  std::vector<Index> all_;    // columns, where single values are kept,
+  std::vector<Real> single_;  // and the row that was last put together of them
 };
+
+extern template class BasicValueCache<float>;
+extern template class BasicValueCache<double>;
+using ValueCache = BasicValueCache<float>;
+using ExactValueCache = BasicValueCache<double>;
 
 }  // namespace maxmargin

@@ -53,5 +53,23 @@ TEST(ValueCache, ElementsAreThoseOfTheMatrixWhateverCollides) {
   EXPECT_LT(cache.use().found, cache.use().asked);
 }
 
+TEST(ValueCache, ExactValuesAreNoFloats) {
+  std::vector<double> values;
+  for (int i = 0; i < 9; ++i)
+    for (int j = 0; j < 9; ++j) values.push_back(1.0 / (1 + i + j));
+  const auto K = std::make_shared<const DenseQuadratic>(9, values);
+  const Threads threads(1);
+  for (const auto unit : {ExactValueCache::Unit::row, ExactValueCache::Unit::element}) {
+    ExactValueCache cache(K, 0, unit, threads);
+    for (int pass = 0; pass < 2; ++pass)
+      for (Index i = 0; i < 9; ++i) {
+        EXPECT_EQ(cache.value(i, 4), K->at(i, 4));
+        const double* row = cache.row(i);
+        for (std::size_t j = 0; j < 9; ++j) EXPECT_EQ(row[j], K->at(i, j));
+      }
+    EXPECT_GT(cache.use().found, 0u);
+  }
+}
+
 }  // namespace
 }  // namespace maxmargin::value_cache_test

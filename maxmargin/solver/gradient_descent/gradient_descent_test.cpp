@@ -15,7 +15,7 @@ namespace {
 
 enum class Cost { hinge, tube, squared_hinge, huberised, logistic, exponential };
 
-DualQp machine(Cost cost, std::size_t size, std::size_t rows) {
+DualQp machine(Cost cost, std::size_t size, std::size_t rows, const Kernel& kernel = Rbf{0.5}) {
   Rng rng(5);
   Features x = Features::dense(2);
   DualQp qp;
@@ -44,7 +44,7 @@ DualQp machine(Cost cost, std::size_t size, std::size_t rows) {
       add(block);
     }
   }
-  qp.K = make_kernel_quadratic(Rbf{0.5}, std::make_shared<const Features>(std::move(x)));
+  qp.K = make_kernel_quadratic(kernel, std::make_shared<const Features>(std::move(x)));
   return qp;
 }
 
@@ -154,6 +154,51 @@ TEST(GradientDescent, OtherRegularisersNeedALimitAndLowerTheirObjective) {
       last = objective;
     }
   }
+}
+
+TEST(GradientDescent, OtherRegularisersHaveAGapOfTheirOwn) {
+  const Threads threads(1);
+  for (const Cost cost : {Cost::squared_hinge, Cost::logistic})
+    for (const std::size_t rows : {0u, 1u})
+      for (const Regulariser regulariser :
+           {Regulariser::renormalised, Regulariser::l1, Regulariser::l2_data}) {
+        SCOPED_TRACE(std::to_string(static_cast<int>(cost)) + " " + std::to_string(rows) + " " +
+                     std::string(to_string(regulariser)));
+        // Narrow, so that descent in beta gets somewhere.
+        const DualQp qp = machine(cost, 30, rows, Rbf{30});
+        GradientDescent options;
+        options.regulariser = regulariser;
+        options.stop.iterations = 2000;
+        const maxmargin::Run context{threads, {}, {}, Precision::exact, 0, {}};
+        const Solution found = run(qp, options, context);
+        const double rounding = 1e-12 * found.own_primal;  // both are sums of doubles
+        EXPECT_LE(found.own_dual, found.own_primal + rounding);
+        // A subgradient of sum |beta| is no descent at its kinks.
+        const double most = regulariser == Regulariser::l1 ? 2 : 1e-3;
+        EXPECT_LE(relative_gap(found.own_primal, found.own_dual), most);
+        // A bound from below for any f and lambda.
+        Rng rng(2);
+        for (int n = 0; n < 30; ++n) {
+          std::vector<double> beta = qp.coefficients(found.a), f(30), lambda = found.lambda;
+          for (double& each : beta) each += 0.01 * n * rng.normal();
+          for (double& each : lambda) each += 0.01 * n * rng.normal();
+          qp.K->multiply(beta, f, Precision::exact, threads);
+          double objective = regulariser_value(regulariser, beta, f);
+          for (std::size_t v = 0; v < 30; ++v)
+            objective += qp.block[v].conjugate(
+                -(qp.block[v].sign * f[v] + (rows == 0 ? 0 : qp.A[0][v] * lambda[0])));
+          EXPECT_GE(objective, found.own_dual - rounding);
+        }
+      }
+}
+
+TEST(GradientDescent, TheDualOfTheStandardRegulariserIsThatOfTheProblem) {
+  const DualQp qp = machine(Cost::squared_hinge, 30, 1);
+  InteriorPoint options;
+  options.stop.relative_gap = 1e-9;
+  const Certified optimum = solve(qp, options, Threads(1));
+  EXPECT_NEAR(regularised_dual(qp, Regulariser::standard, optimum.solution.a, Threads(1)),
+              optimum.certificate.dual, 1e-7);
 }
 
 TEST(Stochastic, DrawsRowsUntilTheGapIsSmall) {

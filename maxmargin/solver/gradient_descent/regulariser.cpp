@@ -12,6 +12,29 @@ namespace maxmargin {
 namespace {
 
 constexpr int most_step_halvings = 60;
+constexpr int most_shares = 100;  // looked at on the way from 0 to a dual point
+
+/// Makes A a = 0 by taking from the heavier side of each row; false where d is not 0 or a variable
+/// stands in two rows.
+bool balance(const DualQp& qp, std::span<double> a) {
+  for (std::size_t v = 0; v < qp.size(); ++v) {
+    std::size_t rows = 0;
+    for (const auto& row : qp.A) rows += row[v] != 0;
+    if (rows > 1) return false;
+  }
+  for (std::size_t r = 0; r < qp.A.size(); ++r) {
+    if (qp.d[r] != 0) return false;
+    double up = 0, down = 0;
+    for (std::size_t v = 0; v < qp.size(); ++v)
+      (qp.A[r][v] * a[v] > 0 ? up : down) += std::abs(qp.A[r][v] * a[v]);
+    for (std::size_t v = 0; v < qp.size(); ++v) {
+      const double term = qp.A[r][v] * a[v];
+      if (term > 0 && up > down) a[v] *= down / up;
+      if (term < 0 && down > up) a[v] *= up / down;
+    }
+  }
+  return true;
+}
 
 class NormDescent {
  public:
@@ -74,6 +97,13 @@ class NormDescent {
     for (std::size_t r = 0; r < lambda.size(); ++r) h += qp_.A[r][v] * lambda[r];
     return h;
   }
+  /// The derivatives of the losses.
+  std::vector<double> dual_point(std::span<const double> f, std::span<const double> lambda) const {
+    std::vector<double> a;
+    for (std::size_t v = 0; v < qp_.size(); ++v)
+      a.push_back(qp_.block[v].argmax(-slope(v, f, lambda)));
+    return a;
+  }
   double objective(std::span<const double> beta, std::span<const double> f,
                    std::span<const double> lambda) const {
     double sum = regulariser_value(options_.regulariser, beta, f) + dot(lambda, qp_.d);
@@ -84,15 +114,11 @@ class NormDescent {
   Gradient gradient_at(std::span<const double> beta, std::span<const double> f,
                        std::span<const double> lambda) const {
     Gradient gradient{{}, qp_.d};
-    std::vector<double> coefficient(qp_.K->size(), 0.0);
-    for (std::size_t v = 0; v < qp_.size(); ++v) {
-      const double a = qp_.block[v].argmax(-slope(v, f, lambda));
-      coefficient[qp_.row[v]] += qp_.block[v].sign * a;
-      for (std::size_t r = 0; r < lambda.size(); ++r) gradient.lambda[r] -= qp_.A[r][v] * a;
-    }
+    const std::vector<double> a = dual_point(f, lambda);
+    for (std::size_t r = 0; r < lambda.size(); ++r) gradient.lambda[r] -= dot(qp_.A[r], a);
     gradient.beta =
         regulariser_gradient(options_.regulariser, *qp_.K, beta, f, run_.precision, run_.threads);
-    const std::vector<double> losses = multiply(coefficient);
+    const std::vector<double> losses = multiply(qp_.coefficients(a));
     for (std::size_t p = 0; p < losses.size(); ++p) gradient.beta[p] -= losses[p];
     return gradient;
   }
@@ -102,6 +128,11 @@ class NormDescent {
   Solution answer(std::span<const double> beta, std::vector<double> lambda, Ended ended,
                   std::size_t steps) const {
     Solution solution;
+    std::vector<double> f(beta.size());
+    qp_.K->multiply(beta, f, Precision::exact, run_.threads);
+    solution.own_primal = objective(beta, f, lambda);
+    solution.own_dual =
+        regularised_dual(qp_, options_.regulariser, dual_point(f, lambda), run_.threads);
     solution.a.assign(qp_.size(), 0.0);
     std::vector<int> carrier(beta.size(), -1);
     for (std::size_t v = 0; v < qp_.size(); ++v) {
@@ -159,6 +190,39 @@ std::vector<double> regulariser_gradient(Regulariser regulariser, const Quadrati
     for (double& each : gradient) each *= 2;
   }
   return gradient;
+}
+
+double regularised_dual(const DualQp& qp, Regulariser regulariser, std::vector<double> a,
+                        const Threads& threads) {
+  if (!balance(qp, a)) return -infinity;
+  const std::vector<double> c = qp.coefficients(a);
+  std::vector<double> product(c.size());
+  qp.K->multiply(c, product, Precision::exact, threads);
+  const double square = dot(c, product);
+  // min of Omega[f] - share c'f is 0 up to some share and minus infinity beyond, or a parabola.
+  double most = 1, bend = 0;
+  switch (regulariser) {
+    case Regulariser::standard:
+      bend = square / 2;
+      break;
+    case Regulariser::renormalised:
+      if (square > 0.25) most = 0.5 / std::sqrt(square);
+      break;
+    case Regulariser::l1:
+      for (const double each : product) most = std::min(most, 1 / std::abs(each));
+      break;
+    case Regulariser::l2_data:
+      bend = dot(c, c) / 4;
+      break;
+  }
+  double best = -infinity;
+  for (int n = 0; n <= most_shares; ++n) {
+    const double share = most * n / most_shares;
+    double value = -bend * share * share;
+    for (std::size_t v = 0; v < qp.size(); ++v) value -= qp.block[v].value(share * a[v]);
+    best = std::max(best, value);
+  }
+  return best;
 }
 
 Solution run_regularised(const DualQp& qp, const GradientDescent& options, const Run& run) {

@@ -115,11 +115,10 @@ class Billiard {
   }
   /// Adds so much of s_v x_v to the direction.
   void push(std::size_t v, double pushed) {
-    const float* row = cache_.row(qp_.row[v]);
+    const double* row = cache_.row(qp_.row[v]);
     direction_.coefficient[v] += pushed;
     for (std::size_t u = 0; u < qp_.size(); ++u)
-      direction_.product[u] +=
-          pushed * qp_.block[u].sign * qp_.block[v].sign * static_cast<double>(row[qp_.row[u]]);
+      direction_.product[u] += pushed * qp_.block[u].sign * qp_.block[v].sign * row[qp_.row[u]];
     direction_.product[v] += pushed * qp_.block[v].curvature;
   }
 
@@ -166,7 +165,9 @@ class Billiard {
   const Run& run_;
   Limits limits_;
   Rng rng_;
-  ValueCache cache_;
+  // In double: float rows would lead the products away from what the coefficients say, bounce by
+  // bounce, and a ball set right again may stand behind a wall.
+  ExactValueCache cache_;
   Expanded place_, direction_;
   double until_turn_ = full_circle;
   std::vector<double> given_;  // to the direction, by the bounces at each wall
