@@ -24,9 +24,9 @@ def alignment(path, size):
 
 
 def parse(path, size):
-    """Trees drawn from a grammar in which phrases attach at random."""
+    """Trees drawn from a grammar in which phrases attach at random; many words have two tags."""
     draw = random.Random(2)
-    words = {tag: [f"{tag.lower()}{k}" for k in range(30)] for tag in ("DT", "NN", "VB", "IN", "JJ")}
+    words = {tag: [f"w{20 * k + j}" for j in range(30)] for k, tag in enumerate(("DT", "NN", "VB", "IN", "JJ"))}
 
     def leaf(tag):
         return f"({tag} {draw.choice(words[tag])})"
