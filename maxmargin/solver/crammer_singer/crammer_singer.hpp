@@ -9,6 +9,7 @@ struct SimplexSolution {
   std::vector<double> a;  ///< a[example * classes + class]
   Ended ended = Ended::stalled;
   std::uint64_t iterations = 0;  ///< simplices solved
+  double dual = -infinity;       ///< as the solver has it
 };
 
 /// Solves a SimplexQp (Crammer and Singer, JMLR 2, 2001) by working sets of examples: those that
