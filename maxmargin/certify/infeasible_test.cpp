@@ -115,7 +115,7 @@ TEST(Infeasible, ForClassesAtOnce) {
       qp.cost.push_back(rng.uniform(0.5, 3));
     }
     const SimplexSolved best =
-        solve(qp, nullptr, {1e-9, 1e-9}, std::size_t{1} << 24, 0, Threads(1));
+        solve(qp, nullptr, {{1e-9, 1e-9}, std::size_t{1} << 24, 0}, Threads(1));
     const Certificate& optimum = best.certified.certificate;
     std::size_t charged = 0;
     for (int trial = 0; trial < 200; ++trial) {
