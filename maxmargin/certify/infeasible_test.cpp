@@ -115,7 +115,7 @@ TEST(Infeasible, ForClassesAtOnce) {
       qp.cost.push_back(rng.uniform(0.5, 3));
     }
     const SimplexSolved best =
-        solve(qp, nullptr, {1e-9, 1e-9}, std::size_t{1} << 24, 0, Threads(1));
+        solve(qp, nullptr, {{1e-9, 1e-9}, std::size_t{1} << 24, 0}, Threads(1));
     const Certificate& optimum = best.certified.certificate;
     std::size_t charged = 0;
     for (int trial = 0; trial < 200; ++trial) {
@@ -202,9 +202,13 @@ TEST(Infeasible, ForTheLinearProgramme) {
 
 TEST(Infeasible, AVariableMovesToWhereTheRowIsKept) {
   DualQp qp = two_classes(1, 1);
-  // So small that no correlation is above 1, and one variable has no room left to grow.
-  for (Block& block : qp.block) block.upper = 0.4;
   for (std::size_t v = 0; v < points; ++v) {
+    // One against all others, which can only grow while it can only fall. So small that no
+    // correlation is above 1.
+    for (std::size_t u = 0; u < points; ++u) {
+      qp.block[u].sign = qp.A[0][u] = u == v ? 1 : -1;
+      qp.block[u].upper = 0.4;
+    }
     ExpansionPoint one{std::vector<double>(points, 0.0), {0.0}, std::vector<double>(points, 0.0)};
     one.a[v] = 0.9 * qp.block[v].upper;
     EXPECT_TRUE(std::isfinite(certify(qp, one, Threads(1)).certificate.dual)) << v;

@@ -117,6 +117,12 @@ void put_within_bounds(const SimplexQp& qp, std::vector<double>& a) {
     }
 }
 
+double largest_scale(const Quadratic& K) {
+  double scale = 0;
+  for (const double value : K.diagonal()) scale = std::max(scale, std::sqrt(std::abs(value)));
+  return scale;
+}
+
 /// `product(beta, f)` fills f and returns its error, in units of sqrt(K_pp).
 template <class Product>
 SimplexCertified certified_by(const SimplexQp& qp, std::vector<double> a, Product&& product) {
@@ -126,8 +132,8 @@ SimplexCertified certified_by(const SimplexQp& qp, std::vector<double> a, Produc
   result.f.assign(qp.classes, std::vector<double>(qp.K->size()));
   const bool mercer = qp.K->definite() != Definite::no;
   std::vector<double> error(qp.classes, 0.0);
-  double largest = 0, scale = 0;
-  for (const double value : qp.K->diagonal()) scale = std::max(scale, std::sqrt(std::abs(value)));
+  double largest = 0;
+  const double scale = largest_scale(*qp.K);
   for (std::size_t k = 0; k < qp.classes; ++k) {
     const double own = product(qp.coefficients(a, k), result.f[k]);
     // Objectives over a kernel that is not positive semi-definite bound nothing, however rounded.
@@ -170,6 +176,15 @@ SimplexCertified certify(const SimplexQp& qp, std::vector<double> a, Precision p
                         qp.K->multiply(beta, f, precision, threads);
                         return product_error(*qp.K, beta, precision);
                       });
+}
+
+double rounding_of(const SimplexQp& qp, std::span<const double> a, Precision precision) {
+  if (qp.K->definite() == Definite::no) return 0;
+  double largest = 0;
+  for (std::size_t k = 0; k < qp.classes; ++k)
+    largest = std::max(largest, product_error(*qp.K, qp.coefficients(a, k), precision) +
+                                    shared_point_error(qp, a, k));
+  return rounded_up(largest * largest_scale(*qp.K));
 }
 
 std::optional<SimplexCertified> certify_extended(const SimplexQp& qp, std::vector<double> a,

@@ -29,6 +29,10 @@ struct SimplexCertified {
 SimplexCertified certify(const SimplexQp& qp, std::vector<double> a, Precision precision,
                          const Threads& threads);
 
+/// The most that f of any class may be wrong by at any point where its products have this
+/// precision.
+double rounding_of(const SimplexQp& qp, std::span<const double> a, Precision precision);
+
 /// The same with f in long double; nothing where K has no such products, or they would take
 /// minutes.
 std::optional<SimplexCertified> certify_extended(const SimplexQp& qp, std::vector<double> a,

@@ -24,7 +24,10 @@ RowFile::Traffic for_each_chunk(const RowFile& rows, const Threads& threads,
                                 const ChunkWork& work) {
   const SerialBlas serial;
   return rows.read(stream_parts, [&](std::span<const RowChunk> chunks) {
-    threads.run(chunks.size(), [&](std::size_t part) { work.work(part, chunks[part]); });
+    threads.run(std::min(work.lanes, chunks.size()), [&](std::size_t lane) {
+      for (std::size_t part = lane; part < chunks.size(); part += work.lanes)
+        work.work(part, chunks[part]);
+    });
     return !work.between || work.between(chunks);
   });
 }

@@ -34,14 +34,22 @@ struct StreamedProblem {
 /// Sums over the rows are made in so many parts, whatever the number of threads: chunk k goes to
 /// part k modulo this. So is the file read, one chunk of each part at a time.
 inline constexpr std::size_t stream_parts = 16;
+/// Where each part has a matrix of its own over so many numbers a row, parts take turns with fewer
+/// of them: as many as this, by the numbers alone.
+constexpr std::size_t stream_lanes(std::size_t numbers) {
+  constexpr std::size_t wide = 512;
+  return numbers < wide ? stream_parts : stream_parts / 2;
+}
 /// Rows that are widened to doubles and worked on together: they stay in the cache.
 inline constexpr std::size_t rows_at_once = 128;
 
-/// Runs work(part, chunk) on all chunks, those of different parts at the same time, and `between`
-/// after each round of them on the calling thread. Ends early when that says false.
+/// Runs work(part, chunk) on all chunks, those of different parts at the same time (of lane k:
+/// parts k, k + lanes, ... one after another), and `between` after each round of them on the
+/// calling thread. Ends early when that says false.
 struct ChunkWork {
   std::function<void(std::size_t part, const RowChunk& chunk)> work;
   std::function<bool(std::span<const RowChunk> chunks)> between = {};
+  std::size_t lanes = stream_parts;
 };
 RowFile::Traffic for_each_chunk(const RowFile& rows, const Threads& threads, const ChunkWork& work);
 

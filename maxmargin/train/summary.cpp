@@ -105,6 +105,7 @@ Trained summed_up(const Prepared& prepared, const Subproblems& problems,
   }
   trained.ended = Ended::converged;
   trained.certificate = parts.front().certified.certificate;
+  trained.own_primal = trained.own_dual = 0;
   for (std::size_t k = 0; k < parts.size(); ++k) {
     const Certified& certified = parts[k].certified;
     if (k > 0) add_to(trained.certificate, certified.certificate);

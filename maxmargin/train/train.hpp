@@ -59,7 +59,7 @@ struct Trained {
   std::uint64_t values_asked = 0, values_found = 0;
   Certificate certificate;  ///< objectives summed, violations worst
   /// Summed, where the solver minimises another objective than the one that is certified.
-  double own_primal = 0, own_dual = 0;
+  double own_primal = infinity, own_dual = -infinity;
   std::size_t merged_rows = 0;  ///< rows that were equal to another and shared its variable
   /// With approximate: basis functions, and what the kernel matrix's trace has lost.
   std::size_t rank = 0;

@@ -9,6 +9,7 @@ struct SimplexSolution {
   std::vector<double> a;  ///< a[example * classes + class]
   Ended ended = Ended::stalled;
   std::uint64_t iterations = 0;  ///< simplices solved
+  double dual = -infinity;       ///< as the solver has it
 };
 
 /// Solves a SimplexQp (Crammer and Singer, JMLR 2, 2001) by working sets of examples: those that
@@ -50,9 +51,16 @@ struct SimplexSolved {
   std::string_view solver;
 };
 
+/// What either of the two is asked for.
+struct ClassesAtOnce {
+  Stop stop;
+  std::size_t memory_bytes = std::size_t{1} << 30;
+  std::uint64_t seed = 0;
+};
+
 /// run and certify, in double where that is needed for what was asked. `x`: the rows of the points,
 /// where the kernel is the linear one; may be null.
-SimplexSolved solve(const SimplexQp& qp, const Rows* x, const Stop& stop, std::size_t memory,
-                    std::uint64_t seed, const Threads& threads, const Observer& observer = {});
+SimplexSolved solve(const SimplexQp& qp, const Rows* x, const ClassesAtOnce& how,
+                    const Threads& threads, const Observer& observer = {});
 
 }  // namespace maxmargin

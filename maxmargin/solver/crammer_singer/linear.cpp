@@ -55,6 +55,7 @@ class LinearMethod {
     solution.a = std::move(a_);
     solution.ended = *ended;
     solution.iterations = steps_;
+    solution.dual = dual_;
     return solution;
   }
 
@@ -183,15 +184,21 @@ double shortfall(const Certificate& certificate, const Stop& stop) {
   return std::max(certificate.kkt / stop.kkt, gap);
 }
 
-/// What float kernel values leave unknown is little beside what is asked for.
-bool float_is_enough(const Certificate& certificate, const Stop& stop) {
-  return stop.kkt >= 4 * certificate.rounding;
+/// What float kernel values leave unknown is little beside what is asked for: of the violation, and
+/// of the gap, where the support vectors pay for it.
+bool float_is_enough(const SimplexQp& qp, const SimplexSolution& solution, const Stop& stop) {
+  const double rounding = rounding_of(qp, solution.a, Precision::fast);
+  double cost = 0;
+  for (std::size_t i = 0; i < qp.size(); ++i)
+    if (solution.a[i * qp.classes + qp.label[i]] != 0) cost += qp.cost[i];
+  return stop.kkt >= 4 * rounding && cost * rounding <= stop.relative_gap * std::abs(solution.dual);
 }
 
 }  // namespace
 
-SimplexSolved solve(const SimplexQp& qp, const Rows* x, const Stop& stop, std::size_t memory,
-                    std::uint64_t seed, const Threads& threads, const Observer& observer) {
+SimplexSolved solve(const SimplexQp& qp, const Rows* x, const ClassesAtOnce& how,
+                    const Threads& threads, const Observer& observer) {
+  const auto& [stop, memory, seed] = how;
   constexpr int most_refinements = 6;
   const bool linear =
       x != nullptr && x->columns * qp.classes * sizeof(double) <= memory / 2 && x->columns > 0;
@@ -208,10 +215,10 @@ SimplexSolved solve(const SimplexQp& qp, const Rows* x, const Stop& stop, std::s
                : run(qp, CrammerSinger{stop, memory - std::min(memory, qp.K->bytes())}, context,
                      std::move(f));
     iterations += solution.iterations;
+    if (!float_is_enough(qp, solution, stop)) context.precision = Precision::exact;
     SimplexCertified certified = certify(qp, solution.a, context.precision, threads);
     // Another round starts from the f that it will be judged by.
-    if (context.precision == Precision::fast && !(float_is_enough(certified.certificate, stop) &&
-                                                  shortfall(certified.certificate, stop) <= 1)) {
+    if (context.precision == Precision::fast && shortfall(certified.certificate, stop) > 1) {
       context.precision = Precision::exact;
       certified = certify(qp, solution.a, context.precision, threads);
     }

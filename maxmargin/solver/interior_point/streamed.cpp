@@ -474,7 +474,7 @@ std::optional<std::string> refuses(const Block& block) {
 
 std::size_t streamed_sum_bytes(std::size_t numbers) {
   const std::size_t doubles = numbers * numbers + 2 * numbers + rows_at_once * (2 * numbers + 24);
-  return (stream_parts + 3) * doubles * sizeof(double);
+  return (stream_lanes(numbers) + 3) * doubles * sizeof(double);
 }
 
 std::size_t streamed_pass_bytes(const RowFile& rows, std::size_t numbers) {

@@ -157,14 +157,15 @@ Newton pass(const StreamedProblem& problem, const PassPoint& place, const Thread
   const Stopwatch clock;
   const std::span<const double> point = place.point;
   const std::size_t N = point.size();
-  std::vector<Part> parts(stream_parts, Part(N));
+  const std::size_t lanes = stream_lanes(N);
+  std::vector<Part> parts(lanes, Part(N));
   Newton result(N);
   result.traffic = for_each_chunk(
       *problem.rows, threads,
       {[&](std::size_t part, const RowChunk& chunk) {
-         add_chunk(problem, chunk, place, parts[part]);
+         add_chunk(problem, chunk, place, parts[part % lanes]);
        },
-       [&](std::span<const RowChunk>) { return result.complete = !go_on || go_on(); }});
+       [&](std::span<const RowChunk>) { return result.complete = !go_on || go_on(); }, lanes});
   double conjugates = 0, values = 0, squares = 0;
   for (const Part& part : parts) {
     add_to(result, part);

@@ -350,6 +350,40 @@ TEST(Streamed, SameBitsForAnyNumberOfThreads) {
   }
 }
 
+// Wide rows share the sums of their parts: columns of zeros change nothing but that.
+TEST(Streamed, WideRowsHaveTheSumsOfNarrowOnes) {
+  const Both narrow(made::classification(200, 6, made::Storage::dense_floats, 5));
+  constexpr std::size_t wide_columns = 600;
+  ASSERT_LT(stream_lanes(wide_columns), stream_lanes(6));
+  Dataset padded;
+  padded.x = Features::dense(wide_columns);
+  padded.y = narrow.data.y;
+  const Rows x = narrow.data.x;
+  for (std::size_t i = 0; i < x.count; ++i) {
+    std::vector<double> row(wide_columns, 0.0);
+    x.for_each(i, [&](Index j, double value) { row[j] = value; });
+    padded.x.append(row);
+  }
+  const Both wide(std::move(padded));
+  const std::vector<double> point = {0.3, -0.2, 0.5, 0.1, -0.4, 0.2};
+  std::vector<double> padded_point(wide_columns, 0.0);
+  std::copy(point.begin(), point.end(), padded_point.begin());
+  const auto pass = [](const Both& both, std::span<const double> at, int threads) {
+    return newton_pass(both.streamed(Hinge{}, 1, Constant::none), at, 0.1, Threads(threads), {});
+  };
+  const Newton expected = pass(narrow, point, 1), found = pass(wide, padded_point, 1);
+  EXPECT_NEAR(found.primal, expected.primal, 1e-11);
+  EXPECT_NEAR(found.dual, expected.dual, 1e-11);
+  for (std::size_t i = 0; i < 6; ++i) {
+    EXPECT_NEAR(found.gradient[i], expected.gradient[i], 1e-11);
+    for (std::size_t j = 0; j <= i; ++j)
+      EXPECT_NEAR(found.matrix[i * wide_columns + j], expected.matrix[i * 6 + j], 1e-10);
+  }
+  const Newton several = pass(wide, padded_point, 3);
+  EXPECT_EQ(found.matrix, several.matrix);
+  EXPECT_EQ(found.gradient, several.gradient);
+}
+
 // Whatever the variables are, the certificate is that of the same ones in memory; but where A a = d
 // is missed by more than one variable can take, only memory has a dual.
 TEST(Streamed, CertificateOfAnyVariables) {

@@ -87,17 +87,18 @@ class StreamedIteration {
   bool for_each_rows(std::vector<LagrangianPart>& parts, const Body& body) {
     const Stopwatch clock;
     bool complete = true;
-    const RowFile::Traffic traffic =
-        for_each_chunk(*problem_.rows, run_.threads,
-                       {[&](std::size_t part, const RowChunk& chunk) {
-                          std::size_t variable = result_.before[chunk.number];
-                          for (std::size_t begin = 0; begin < chunk.rows; begin += rows_at_once) {
-                            const std::size_t count = std::min(rows_at_once, chunk.rows - begin);
-                            widen(problem_, chunk, begin, count, parts[part].Z.data());
-                            body(parts[part], chunk, begin, count, variable);
-                          }
-                        },
-                        [&](std::span<const RowChunk>) { return complete = within_limits(); }});
+    const RowFile::Traffic traffic = for_each_chunk(
+        *problem_.rows, run_.threads,
+        {[&](std::size_t part, const RowChunk& chunk) {
+           LagrangianPart& own = parts[part % parts.size()];
+           std::size_t variable = result_.before[chunk.number];
+           for (std::size_t begin = 0; begin < chunk.rows; begin += rows_at_once) {
+             const std::size_t count = std::min(rows_at_once, chunk.rows - begin);
+             widen(problem_, chunk, begin, count, own.Z.data());
+             body(own, chunk, begin, count, variable);
+           }
+         },
+         [&](std::span<const RowChunk>) { return complete = within_limits(); }, parts.size()});
     result_.traffic.bytes += traffic.bytes;
     result_.traffic.waiting += traffic.waiting;
     result_.seconds_passing += clock.seconds();
@@ -108,7 +109,7 @@ class StreamedIteration {
   /// 1 + Z'diag(1/c)Z over the variables that are not at their bounds, factored, and as right side
   /// what these would be if nothing were bounded: r = -p, Z'S(r/c).
   bool make_equations(Factor& factor) {
-    std::vector<LagrangianPart> parts(stream_parts, LagrangianPart(N_));
+    std::vector<LagrangianPart> parts(stream_lanes(N_), LagrangianPart(N_));
     for (LagrangianPart& part : parts) {
       part.matrix.assign(N_ * N_, 0.0);
       part.scaled.resize(rows_at_once * N_);
@@ -155,14 +156,14 @@ class StreamedIteration {
   std::optional<Ended> solve_inside() {
     if (!make_equations(inside_)) return limits_.stopped();
     if (N_ > 0) inside_.solve(y_.data(), 1, run_.threads);
-    std::vector<LagrangianPart> parts(stream_parts, LagrangianPart(N_));
+    std::vector<LagrangianPart> parts(stream_lanes(N_), LagrangianPart(N_));
     if (!for_each_variable(parts, y_, [&](const Block& block, double f, std::size_t v, Shares& to) {
           result_.a[v] = std::max(0.0, -(block.linear + block.sign * f) / block.curvature);
           to.beta += block.sign * result_.a[v];
         }))
       return limits_.stopped();
     take_sums(parts);
-    parts.assign(stream_parts, LagrangianPart(N_));
+    parts.assign(stream_lanes(N_), LagrangianPart(N_));
     StreamedExaminer examiner(problem_, w_);
     // Qa of these variables, from which the iteration goes on.
     if (!for_each_variable(
@@ -216,7 +217,7 @@ class StreamedIteration {
   /// a of this iteration, the r after it, and how good the a before was.
   std::optional<Ended> pass() {
     if (N_ > 0) factor_.solve(y_.data(), 1, run_.threads);
-    std::vector<LagrangianPart> parts(stream_parts, LagrangianPart(N_));
+    std::vector<LagrangianPart> parts(stream_lanes(N_), LagrangianPart(N_));
     StreamedExaminer examiner(problem_, w_);
     // (10.110): ((Qa + p) - gamma c a)_+ - p, with Qa = r.
     const auto step = [&](const Block& block, double f, std::size_t v, Shares& to) {

@@ -25,8 +25,9 @@ constexpr double step_rounding = 1e-15;
 // Looks at variables between two looks at the clock.
 constexpr std::size_t looks_between_reports = 256;
 constexpr double tail_factor = 0.3;
-// Adapted zeta: where both coefficients go on in the direction of their last steps, and otherwise.
-constexpr double zeta_ahead = 1.3, zeta_otherwise = 1.0;
+// Adapted zeta: where both coefficients go on in the direction of their last two steps, of the last
+// one, and otherwise.
+constexpr double zeta_far_ahead = 1.6, zeta_ahead = 1.3, zeta_otherwise = 1.0;
 
 /// Equality row of each variable, among those that pairs keep.
 std::vector<std::uint32_t> groups_of(const DualQp& qp, const RowKinds& kinds) {
@@ -86,7 +87,7 @@ class Sweeps {
         interval_(kinds_.pair.size()),
         one_(kinds_.pair.size(), 0.0),
         position_(sites_.size(), Site::none),
-        last_direction_(sites_.size(), 0),
+        straight_(sites_.size(), 0),
         hard_(has_hard_margin(qp)),
         homogeneous_(is_homogeneous(qp)) {
     for (std::uint32_t k = 0; k < sites_.size(); ++k) update_free(k);
@@ -252,8 +253,8 @@ class Sweeps {
       return false;
     beta_[i] = new_i;
     beta_[j] = new_j;
-    last_direction_[i] = 1;
-    last_direction_[j] = -1;
+    straight_[i] = straight_[i] > 0 ? 2 : 1;
+    straight_[j] = straight_[j] < 0 ? -2 : -1;
     values_.move(x, y, t);
     update_free(i);
     update_free(j);
@@ -264,7 +265,8 @@ class Sweeps {
 
   double zeta(std::uint32_t i, std::uint32_t j) const {
     if (!options_.zeta.adaptive) return options_.zeta.value;
-    return last_direction_[i] > 0 && last_direction_[j] < 0 ? zeta_ahead : zeta_otherwise;
+    const int both = std::min<int>(straight_[i], -straight_[j]);
+    return both > 1 ? zeta_far_ahead : both > 0 ? zeta_ahead : zeta_otherwise;
   }
 
   void update_free(std::uint32_t k) {
@@ -400,7 +402,7 @@ class Sweeps {
   std::vector<double> one_;              // Platt's threshold of each group
   std::vector<std::uint32_t> free_;      // sites strictly within their bounds
   std::vector<std::uint32_t> position_;  // of a site in free_
-  std::vector<signed char> last_direction_;
+  std::vector<signed char> straight_;  // last steps in one direction, up to two; negative: it fell
   bool hard_, homogeneous_;
   std::optional<Ended> ended_;
   double first_violation_ = 0;
