@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "maxmargin/loss/block.hpp"
+#include "maxmargin/structured/tasks/sequence/label_loops.hpp"
 
 namespace maxmargin {
 
@@ -98,19 +99,12 @@ std::string ChainOracle::example_name(std::size_t i) const {
 void ChainOracle::table(std::size_t i, std::span<const double> w,
                         std::vector<double>& scores) const {
   const std::size_t L = data_.labels, T = data_.length(i);
-  scores.assign(T * L, 0.0);
+  scores.resize(T * L);
   for (std::size_t t = 0; t < T; ++t) {
-    double* row = scores.data() + t * L;
-    const std::size_t token = data_.sentence[i] + t;
-    for (std::uint64_t k = data_.token[token]; k < data_.token[token + 1]; ++k) {
-      const double* weights = w.data() + data_.attribute[k] * L;
-      const double value = data_.value_of(k);
-      std::size_t l = 0;
-      // Four at a time, a number that the compiler knows: it makes vectors of them.
-      for (; l + 4 <= L; l += 4)
-        for (std::size_t k4 = 0; k4 < 4; ++k4) row[l + k4] += value * weights[l + k4];
-      for (; l < L; ++l) row[l] += value * weights[l];
-    }
+    const std::size_t token = data_.sentence[i] + t, first = data_.token[token];
+    const float* value = data_.value.empty() ? nullptr : data_.value.data() + first;
+    label_scores(w.data(), {data_.attribute.data() + first, value, data_.token[token + 1] - first},
+                 L, scores.data() + t * L);
   }
 }
 
@@ -247,23 +241,7 @@ std::size_t first_largest(std::span<const double> values) {
   return static_cast<std::size_t>(std::ranges::max_element(values) - values.begin());
 }
 
-/// to[l] = max over k of from[k] + pair[k * L + l]
-void forward(std::span<const double> from, const double* pair, std::size_t L, double* to) {
-  std::fill(to, to + L, -infinity);
-  for (std::size_t k = 0; k < L; ++k) {
-    const double before = from[k];
-    const double* row = pair + k * L;
-    std::size_t l = 0;
-    for (; l + 4 <= L; l += 4)
-      for (std::size_t k4 = 0; k4 < 4; ++k4) {
-        const double sum = before + row[l + k4];
-        to[l + k4] = to[l + k4] < sum ? sum : to[l + k4];
-      }
-    for (; l < L; ++l) to[l] = std::max(to[l], before + row[l]);
-  }
-}
-
-/// The k that attains it.
+/// The k that attains best_before().
 std::size_t came_from(std::span<const double> from, const double* pair, std::size_t L,
                       std::size_t l) {
   std::size_t best = 0;
@@ -282,7 +260,7 @@ Structure viterbi(const std::vector<double>& table, const Links& links, std::siz
   const auto row = [&](std::size_t t) { return std::span<double>(best.data() + t * L, L); };
   for (std::size_t l = 0; l < L; ++l) best[l] = table[l] + links.first[l];
   for (std::size_t t = 1; t < T; ++t) {
-    forward(row(t - 1), links.pair.data(), L, row(t).data());
+    best_before(row(t - 1).data(), links.pair.data(), L, row(t).data());
     for (std::size_t l = 0; l < L; ++l) best[t * L + l] += table[t * L + l];
   }
   for (std::size_t l = 0; l < L; ++l) best[(T - 1) * L + l] += links.last[l];
@@ -317,7 +295,7 @@ Structure viterbi_of_triples(const std::vector<double>& table, const Links& link
     for (std::size_t b = 0; b < L; ++b) {
       gather(t - 1, b);
       double* to = best.data() + t * pairs + b * L;
-      forward(from, triple.data() + b * pairs, L, to);
+      best_before(from.data(), triple.data() + b * pairs, L, to);
       for (std::size_t c = 0; c < L; ++c) to[c] += links.pair[b * L + c] + table[t * L + c];
     }
   const std::span<double> end(best.data() + (T - 1) * pairs, pairs);
@@ -348,7 +326,7 @@ Structure viterbi_by_errors(const std::vector<double>& table, const Links& links
   std::vector<double> to(L);
   for (std::size_t t = 1; t < T; ++t)
     for (std::size_t k = 0; k <= t; ++k) {
-      forward({state(t - 1, k), L}, links.pair.data(), L, to.data());
+      best_before(state(t - 1, k), links.pair.data(), L, to.data());
       for (std::size_t l = 0; l < L; ++l) state(t, k + wrong(t, l))[l] = to[l] + table[t * L + l];
     }
   double most = 0;
