@@ -206,11 +206,11 @@ double shortfall(const Certificate& certificate, const Stop& stop) {
 /// What float kernel values leave unknown is little beside what is asked for: of the violation, and
 /// of the gap, where the support vectors pay for it.
 bool float_is_enough(const SimplexQp& qp, const SimplexSolution& solution, const Stop& stop) {
-  const double rounding = rounding_of(qp, solution.a, Precision::fast);
+  const double error = rounding_of(qp, solution.a, Precision::fast);
   double cost = 0;
   for (std::size_t i = 0; i < qp.size(); ++i)
     if (solution.a[i * qp.classes + qp.label[i]] != 0) cost += qp.cost[i];
-  return stop.kkt >= 4 * rounding && cost * rounding <= stop.relative_gap * std::abs(solution.dual);
+  return stop.kkt >= 4 * error && cost * error <= stop.relative_gap * std::abs(solution.dual);
 }
 
 }  // namespace
