@@ -3,8 +3,9 @@
 //   online linear [ROWS]            RCV1-like rows in memory: 76 of 47,236 features, unit length;
 //                                   and the loop of Bottou's svmsgd on the same rows
 //   online kernel FILE GAMMA BUDGET the rows of a file with a budget, and by a plain loop in double
-//   online memory FILE LAMBDA PASSES  the rows of a file in memory, linear, averaged: progressive
-//                                   hinge loss and error
+//   online memory FILE LAMBDA PASSES T0  the rows of a file in memory, linear, averaged:
+//                                   progressive hinge loss and error; the rate is
+//                                   1 / (LAMBDA (t + T0))
 //   online text FILE                what it costs to read a file as a stream, and to learn it too
 //   online write FILE ROWS          the rows of `linear` as text
 //   online window FILE GAMMA N ROWS one row in and one out of an exact window, and training afresh;
@@ -233,9 +234,10 @@ void kernel(const std::string& path, double gamma, int budget) {
       fast, slow, fast / slow, learner.terms(), worst, differing);
 }
 
-void memory(const std::string& path, double lambda, std::size_t passes) {
+void memory(const std::string& path, double lambda, std::size_t passes, double t0) {
   const InMemory data = from_file(path);
-  Learner learner({.rule = PegasosRule{}, .kernel = Linear{}, .lambda = lambda, .average = true});
+  Learner learner(
+      {.rule = PegasosRule{}, .kernel = Linear{}, .lambda = lambda, .t0 = t0, .average = true});
   double loss = 0, errors = 0;
   const double positive = data.y[0];
   const ProcessorTime watch;
@@ -352,8 +354,8 @@ int main(int argc, char** argv) {
     linear(words.size() > 1 ? std::stoul(words[1]) : 400000);
   } else if (words.size() == 4 && words[0] == "kernel") {
     kernel(words[1], std::stod(words[2]), std::stoi(words[3]));
-  } else if (words.size() == 4 && words[0] == "memory") {
-    memory(words[1], std::stod(words[2]), std::stoul(words[3]));
+  } else if (words.size() == 5 && words[0] == "memory") {
+    memory(words[1], std::stod(words[2]), std::stoul(words[3]), std::stod(words[4]));
   } else if (words.size() == 2 && words[0] == "text") {
     text(words[1]);
   } else if (words.size() == 3 && words[0] == "write") {
@@ -362,7 +364,7 @@ int main(int argc, char** argv) {
     window(words[1], std::stod(words[2]), std::stoul(words[3]), std::stoul(words[4]));
   } else {
     fmt::print(stderr,
-               "online linear [ROWS] | kernel FILE GAMMA BUDGET | memory FILE LAMBDA PASSES | "
+               "online linear [ROWS] | kernel FILE GAMMA BUDGET | memory FILE LAMBDA PASSES T0 | "
                "text FILE | write FILE ROWS | window FILE GAMMA N ROWS\n");
     return 2;
   }

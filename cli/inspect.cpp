@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 
@@ -53,6 +54,11 @@ Json inspect_json(const Model& model, const std::string& path, std::uintmax_t by
   return object;
 }
 
+/// A machine that was learned from a stream has no certificate.
+std::string shown_if_finite(fmt::string_view format, double value) {
+  return std::isfinite(value) ? fmt::format(fmt::runtime(format), value) : "-";
+}
+
 std::string show_machines(const Model& model) {
   std::vector<std::vector<std::string>> table{
       {"machine", "support", "bias", "primal", "relative gap", "KKT", "iterations", "ended"}};
@@ -65,10 +71,10 @@ std::string show_machines(const Model& model) {
     const Machine& machine = model.machines[m];
     table.push_back({machine_name(model, machine), show_count(machine.support.size()),
                      fmt::format("{:.6g}", machine.bias()),
-                     fmt::format("{:.8g}", machine.certificate.primal),
-                     fmt::format("{:.3e}", machine.certificate.relative_gap),
-                     fmt::format("{:.3e}", machine.certificate.kkt), show_count(machine.iterations),
-                     std::string(to_string(machine.ended))});
+                     shown_if_finite("{:.8g}", machine.certificate.primal),
+                     shown_if_finite("{:.3e}", machine.certificate.relative_gap),
+                     shown_if_finite("{:.3e}", machine.certificate.kkt),
+                     show_count(machine.iterations), std::string(to_string(machine.ended))});
     if (has_width) table.back().push_back(fmt::format("{:.6g}", machine.width));
     if (!sigmoids.empty())
       for (const double part : {sigmoids[m].slope, sigmoids[m].offset})
@@ -94,8 +100,8 @@ std::string show_model(const Model& model, const std::string& path, std::uintmax
   text +=
       show_line("scaling", model.scaling.factor.empty() ? "none" : to_string(model.scaling.kind));
   if (!model.calibration.none()) text += show_calibration(model);
-  text += show_line("trained on",
-                    fmt::format("{}, hash {}", show_counted(model.rows, "row"), model.data_hash));
+  text += show_line("trained on", show_counted(model.rows, "row") +
+                                      (model.data_hash.empty() ? "" : ", hash " + model.data_hash));
   text += show_line("seed", std::to_string(model.seed));
   std::string options, solver, reason;
   for (const auto& [name, value] : recorded_options(model))

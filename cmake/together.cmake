@@ -1,11 +1,12 @@
 # Most of the time of a compiler goes into reading headers. With MAXMARGIN_TOGETHER some sources of a
-# folder are read as one, so that this happens once and not for each of them: less time for a build
+# room are read as one, so that this happens once and not for each of them: less time for a build
 # from nothing, more for one after a change.
-option(MAXMARGIN_TOGETHER "Compile the sources of a folder together" OFF)
+option(MAXMARGIN_TOGETHER "Compile the sources of a room together" OFF)
 
-# compile_together(TARGET MOST SOURCE...): no more than MOST in one. Sources with options of their own
-# and those that Highway reads once for each kind of vector stay apart.
-function(compile_together target most)
+# compile_together(TARGET MOST DEPTH SOURCE...): no more than MOST in one, of folders whose paths begin
+# with the same DEPTH names. Sources with options of their own and those that Highway reads once for
+# each kind of vector stay apart.
+function(compile_together target most depth)
   if(NOT MAXMARGIN_TOGETHER)
     return()
   endif()
@@ -16,12 +17,14 @@ function(compile_together target most)
   foreach(source ${ARGN})
     file(STRINGS ${source} of_vectors REGEX "HWY_NAMESPACE" LIMIT_COUNT 1)
     if(NOT of_vectors)
-      file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${source})
-      get_filename_component(folder ${folder} DIRECTORY)
-      string(MAKE_C_IDENTIFIER ${folder} folder)
-      math(EXPR count_${folder} "${count_${folder}} + 1")
-      math(EXPR group "(${count_${folder}} - 1) / ${most}")
-      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${group})
+      file(RELATIVE_PATH room ${PROJECT_SOURCE_DIR} ${source})
+      get_filename_component(room ${room} DIRECTORY)
+      string(REPLACE "/" ";" room ${room})
+      list(SUBLIST room 0 ${depth} room)
+      string(MAKE_C_IDENTIFIER "${room}" room)
+      math(EXPR count_${room} "${count_${room}} + 1")
+      math(EXPR group "(${count_${room}} - 1) / ${most}")
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${room}_${group})
     endif()
   endforeach()
 endfunction()

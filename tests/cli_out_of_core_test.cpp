@@ -84,6 +84,8 @@ TEST_F(CliOutOfCore, SaysWhyNot) {
   refused({"--kernel", "linear", "--parametric", "x1"}, "functions", 2);
   refused({"--kernel", "linear", "--memory", "1M"}, "give --memory", 2);
   refused({"--kernel", "linear", "--scratch", "nowhere"}, "nowhere", 6);
+  write("d", "1 3:2 4000000000:1\n-1 3:1\n");
+  refused({"--kernel", "linear"}, "without gaps", 2);
 }
 
 // What is larger than the memory given goes to disk by itself, and says so.

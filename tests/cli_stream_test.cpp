@@ -245,6 +245,15 @@ TEST_F(CliStream, TellsWhenTheErrorLeavesWhatItWas) {
   EXPECT_TRUE(told) << drifting.out;
 }
 
+TEST_F(CliStream, WhatIsFinishedWithAllRowsVerifies) {
+  write("rows.svm", two_classes(300, 0.1));
+  const Finished done =
+      run(with({"stream", "rows.svm", "--finish", "--keep", "--quiet", "-o", "m"}, rbf));
+  ASSERT_EQ(done.code, 0) << done.err;
+  const Finished verified = run({"verify", "m", "rows.svm"});
+  EXPECT_EQ(verified.code, 0) << verified.out << verified.err;
+}
+
 TEST_F(CliStream, DualMachinesAreCertifiedAndForget) {
   const std::string rows = two_classes(300, 0.1);
   const Finished lasvm =

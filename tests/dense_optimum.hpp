@@ -6,13 +6,15 @@
 
 #include "maxmargin/problem/dual_qp.hpp"
 
-// The optimum of small problems by a dense interior point method in double, written for nothing but
+// The optimum of small problems by a dense interior point method, written for nothing but
 // this: every system is solved by plain elimination.
 namespace maxmargin::reference {
 
-using Matrix = std::vector<std::vector<double>>;
+template <class Real>
+using MatrixOf = std::vector<std::vector<Real>>;
 
-inline std::vector<double> eliminate(Matrix M, std::vector<double> r) {
+template <class Real>
+std::vector<Real> eliminate(MatrixOf<Real> M, std::vector<Real> r) {
   const std::size_t n = r.size();
   for (std::size_t k = 0; k < n; ++k) {
     std::size_t pivot = k;
@@ -21,7 +23,7 @@ inline std::vector<double> eliminate(Matrix M, std::vector<double> r) {
     std::swap(M[k], M[pivot]);
     std::swap(r[k], r[pivot]);
     for (std::size_t i = k + 1; i < n; ++i) {
-      const double factor = M[i][k] / M[k][k];
+      const Real factor = M[i][k] / M[k][k];
       for (std::size_t j = k; j < n; ++j) M[i][j] -= factor * M[k][j];
       r[i] -= factor * r[k];
     }
@@ -33,20 +35,25 @@ inline std::vector<double> eliminate(Matrix M, std::vector<double> r) {
   return r;
 }
 
-struct Optimum {
-  std::vector<double> a, lambda;
-  double dual;  ///< -(1/2 a'Qa + p'a)
+template <class Real>
+struct OptimumOf {
+  std::vector<Real> a, lambda;
+  Real dual;  ///< -(1/2 a'Qa + p'a)
 };
+using Optimum = OptimumOf<double>;
 
-inline Optimum dense_optimum(const DualQp& qp) {
+/// `small`: the gap at which it ends.
+template <class Real = double>
+OptimumOf<Real> dense_optimum(const DualQp& qp, Real small = 1e-13) {
+  using Matrix = MatrixOf<Real>;
   const std::size_t n = qp.size(), k = qp.A.size();
   const Threads one(1);
   std::vector<double> unit(qp.K->size(), 0.0), column(qp.K->size());
-  Matrix K, Q(n, std::vector<double>(n));
+  Matrix K, Q(n, std::vector<Real>(n));
   for (std::size_t i = 0; i < unit.size(); ++i) {
     unit[i] = 1;
     qp.K->multiply(unit, column, Precision::exact, one);
-    K.push_back(column);
+    K.emplace_back(column.begin(), column.end());
     unit[i] = 0;
   }
   for (std::size_t v = 0; v < n; ++v)
@@ -54,8 +61,8 @@ inline Optimum dense_optimum(const DualQp& qp) {
       Q[v][w] = qp.block[v].sign * qp.block[w].sign * K[qp.row[v]][qp.row[w]] +
                 (v == w ? qp.block[v].curvature : 0);
 
-  Optimum o{std::vector<double>(n), std::vector<double>(k, 0.0), 0};
-  std::vector<double> z(n, 0.0), w(n, 0.0);
+  OptimumOf<Real> o{std::vector<Real>(n), std::vector<Real>(k, Real(0)), 0};
+  std::vector<Real> z(n, Real(0)), w(n, Real(0));
   for (std::size_t v = 0; v < n; ++v) {
     const Block& b = qp.block[v];
     const bool low = std::isfinite(b.lower), high = std::isfinite(b.upper);
@@ -64,10 +71,10 @@ inline Optimum dense_optimum(const DualQp& qp) {
     w[v] = high ? 1 : 0;
   }
   for (int iteration = 0; iteration < 200; ++iteration) {
-    double gap = 0, count = 0, residual = 0;
-    Matrix M(n + k, std::vector<double>(n + k, 0.0));
-    std::vector<double> r(n + k);
-    std::vector<double> slope(n);
+    Real gap = 0, count = 0, residual = 0;
+    Matrix M(n + k, std::vector<Real>(n + k, Real(0)));
+    std::vector<Real> r(n + k);
+    std::vector<Real> slope(n);
     for (std::size_t v = 0; v < n; ++v) {
       const Block& b = qp.block[v];
       slope[v] = b.linear - z[v] + w[v];
@@ -77,11 +84,11 @@ inline Optimum dense_optimum(const DualQp& qp) {
       if (w[v] > 0) gap += w[v] * (b.upper - o.a[v]), ++count;
       residual = std::max(residual, std::abs(slope[v]));
     }
-    const double centre = count > 0 ? 0.1 * gap / count : 0;
+    const Real centre = count > 0 ? gap / 10 / count : 0;
     for (std::size_t v = 0; v < n; ++v) {
       const Block& b = qp.block[v];
       M[v] = Q[v];
-      M[v].resize(n + k, 0.0);
+      M[v].resize(n + k, Real(0));
       r[v] = -slope[v];
       if (z[v] > 0) {
         M[v][v] += z[v] / (o.a[v] - b.lower);
@@ -100,15 +107,15 @@ inline Optimum dense_optimum(const DualQp& qp) {
       }
       residual = std::max(residual, std::abs(r[n + e]));
     }
-    if (gap < 1e-13 && residual < 1e-11) break;
-    const std::vector<double> step = eliminate(std::move(M), std::move(r));
-    double length = 1 / 0.95;
-    std::vector<double> dz(n, 0.0), dw(n, 0.0);
-    const auto limit = [&](double value, double change) {
+    if (gap < small && residual < 100 * small) break;
+    const std::vector<Real> step = eliminate(std::move(M), std::move(r));
+    Real length = Real(1) / 0.95;
+    std::vector<Real> dz(n, Real(0)), dw(n, Real(0));
+    const auto limit = [&](Real value, Real change) {
       if (change < 0) length = std::min(length, -value / change);
     };
     for (std::size_t v = 0; v < n; ++v) {
-      const double below = o.a[v] - qp.block[v].lower, above = qp.block[v].upper - o.a[v];
+      const Real below = o.a[v] - qp.block[v].lower, above = qp.block[v].upper - o.a[v];
       if (z[v] > 0) {
         dz[v] = (centre - z[v] * step[v]) / below - z[v];
         limit(below, step[v]);

@@ -146,10 +146,12 @@ inline Optimum optimum(const Structured& problem,
       for (const std::size_t of : example) qp.A.back().push_back(of == i ? 1 : 0);
       qp.d.push_back(U);
     }
-  const auto solution = reference::dense_optimum(qp);
-  Optimum result{solution.dual, std::vector<double>(d, 0.0)};
+  // In long double: |w - w*|^2 is at most twice the gap that it leaves.
+  const auto solution = reference::dense_optimum<long double>(qp, 1e-18L);
+  Optimum result{static_cast<double>(solution.dual), std::vector<double>(d, 0.0)};
   for (std::size_t v = 0; v < psi.size(); ++v)
-    for (std::size_t j = 0; j < d; ++j) result.w[j] += solution.a[v] * psi[v][j];
+    for (std::size_t j = 0; j < d; ++j)
+      result.w[j] += static_cast<double>(solution.a[v]) * psi[v][j];
   return result;
 }
 

@@ -67,8 +67,9 @@ void StreamArguments::add_learning(CLI::App& app) {
   text("--lambda", learning.lambda, "NUMBER", "how fast f shrinks [1e-4; nu and novelty: 1]");
   text("--rate", learning.rate, "NAME",
        "constant (eta), inverse-sqrt (eta / sqrt(t)) or inverse (1 / "
-       "(lambda t)) [inverse-sqrt; pegasos: inverse]");
-  text("--eta", learning.eta, "NUMBER", "the first rate [1]");
+       "(lambda (t + t0))) [inverse-sqrt; pegasos: inverse]");
+  text("--eta", learning.eta, "NUMBER", "the first rate, where it is not inverse [1]");
+  text("--t0", learning.t0, "NUMBER", "shorter first steps of the inverse rate [0]");
   app.add_flag("--no-bias", learning.no_bias, "learn no bias")->group(group);
   app.add_flag("--average", learning.average,
                "predict with the mean of all f, the last counting most")

@@ -21,7 +21,7 @@ inline namespace v0 {
 ///   learner.save("stream.model");
 ///
 /// The options are those of `maxmargin stream --help` that say what learns: "rule" and its
-/// parameters, "lambda", "rate", "eta", "no-bias", "average", "truncate" and its parameters,
+/// parameters, "lambda", "rate", "eta", "t0", "no-bias", "average", "truncate" and its parameters,
 /// "kernel" and its parameters; or "lasvm" or "exact" (with "window"), "cost" and "tolerance".
 class Learner {
  public:

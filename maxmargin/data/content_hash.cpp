@@ -33,7 +33,7 @@ void ContentHash::add(const Rows& rows) {
   auto& features = state_->features;
   auto& values = state_->values;
   for (std::size_t i = 0; i < rows.count; ++i) {
-    const std::size_t most = rows.sparse() ? rows.start[i + 1] - rows.start[i] : rows.columns;
+    const std::size_t most = rows.stored(i);
     if (features.size() < most) {
       features.resize(most);
       values.resize(most);

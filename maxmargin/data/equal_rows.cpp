@@ -14,8 +14,8 @@ template <class Value>
 class BareRow {
  public:
   void read(const Rows& rows, const Value* values, std::size_t i) {
-    const std::uint64_t first = rows.sparse() ? rows.start[i] : i * rows.columns;
-    const std::size_t size = rows.sparse() ? rows.start[i + 1] - first : rows.columns;
+    const std::uint64_t first = rows.first(i);
+    const std::size_t size = rows.stored(i);
     values_ = {values + first, size};
     features_ = rows.sparse() ? std::span(rows.index + first, size) : std::span<const Index>();
     if (!rows.sparse())

@@ -16,15 +16,6 @@ constexpr std::size_t rows_a_task = 256;
 
 bool exact_float(double value) { return static_cast<double>(static_cast<float>(value)) == value; }
 
-bool all_exact_floats(const Rows& rows) {
-  if (rows.doubles == nullptr) return true;
-  const double* values = rows.doubles + (rows.sparse() ? rows.start[0] : 0);
-  const std::uint64_t size = rows.stored();
-  bool exact = true;
-  for (std::uint64_t k = 0; k < size; ++k) exact &= exact_float(values[k]);
-  return exact;
-}
-
 /// Room for growth comes in one large step, which the system can back with large pages.
 template <class T>
 void grow(Buffer<T>& buffer, std::size_t size, double times) {
@@ -42,6 +33,15 @@ void copy_values(const Rows& from, std::uint64_t first, std::uint64_t size, Valu
 }
 
 }  // namespace
+
+bool all_exact_floats(const Rows& rows) {
+  if (rows.doubles == nullptr) return true;
+  const double* values = rows.doubles + rows.first();
+  const std::uint64_t size = rows.stored();
+  bool exact = true;
+  for (std::uint64_t k = 0; k < size; ++k) exact &= exact_float(values[k]);
+  return exact;
+}
 
 Features Features::dense(std::size_t columns) {
   Features made;
@@ -207,7 +207,7 @@ void Features::append(const Rows& others) {
 }
 
 void Features::copy_part(const Rows& part, std::size_t row, std::uint64_t position) {
-  const std::uint64_t first = part.sparse() ? part.start[0] : 0;
+  const std::uint64_t first = part.first();
   const std::uint64_t size = part.stored();
   if (sparse_) {
     std::copy_n(part.index + first, size, index_.data() + position);

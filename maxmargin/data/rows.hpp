@@ -34,6 +34,13 @@ struct Rows {
   std::uint64_t stored() const {
     return sparse() ? start[count] - start[0] : static_cast<std::uint64_t>(count) * columns;
   }
+  /// Where the values of a row begin, and how many are stored of it.
+  std::uint64_t first(std::size_t row = 0) const {
+    return sparse() ? start[row] : static_cast<std::uint64_t>(row) * columns;
+  }
+  std::size_t stored(std::size_t row) const {
+    return sparse() ? start[row + 1] - start[row] : columns;
+  }
   double value(std::uint64_t position) const {
     return floats != nullptr ? static_cast<double>(floats[position]) : doubles[position];
   }
@@ -73,6 +80,9 @@ struct Rows {
     }
   }
 };
+
+/// Whether nothing is lost where each value becomes a float.
+bool all_exact_floats(const Rows& rows);
 
 /// Rows of numbers that it owns. Values are float as long as every one of them is exactly a float,
 /// double otherwise: nothing is rounded, and what was float stays float.

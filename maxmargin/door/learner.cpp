@@ -22,10 +22,15 @@ StreamSettings stream_settings(const std::vector<std::pair<std::string, std::str
     return yes;
   };
   const std::pair<std::string_view, std::string*> texts[] = {
-      {"rule", &settings.rule_name}, {"truncate", &settings.truncation_name},
-      {"kernel", &kernel_name},      {"lambda", &settings.lambda},
-      {"rate", &settings.rate},      {"eta", &settings.eta},
-      {"cost", &settings.cost},      {"tolerance", &settings.tolerance}};
+      {"rule", &settings.rule_name},
+      {"truncate", &settings.truncation_name},
+      {"kernel", &kernel_name},
+      {"lambda", &settings.lambda},
+      {"rate", &settings.rate},
+      {"eta", &settings.eta},
+      {"t0", &settings.t0},
+      {"cost", &settings.cost},
+      {"tolerance", &settings.tolerance}};
   const std::pair<std::string_view, bool*> flags[] = {{"no-bias", &settings.no_bias},
                                                       {"average", &settings.average},
                                                       {"lasvm", &settings.lasvm},

@@ -129,12 +129,10 @@ void set_own_cost(Task& task, const OwnCost& cost, const Given& given) {
 }
 
 Row row_of(const Rows& rows, std::size_t row) {
-  const std::uint64_t first =
-      rows.sparse() ? rows.start[row] : static_cast<std::uint64_t>(row) * rows.columns;
-  const std::size_t stored = rows.sparse() ? rows.start[row + 1] - first : rows.columns;
+  const std::uint64_t first = rows.first(row);
   return Row(rows.doubles != nullptr ? rows.doubles + first : nullptr,
              rows.floats != nullptr ? rows.floats + first : nullptr,
-             rows.sparse() ? rows.index + first : nullptr, stored, rows.columns);
+             rows.sparse() ? rows.index + first : nullptr, rows.stored(row), rows.columns);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ std::string text_of_number(double label) {
 }
 
 /// from[i] -= sum over k of times[k] rows[k][i]
-void subtract_sums(const std::vector<const double*>& rows, const std::vector<double>& times,
+void subtract_sums(std::span<const double* const> rows, std::span<const double> times,
                    std::vector<double>& from) {
   const std::size_t whole = from.size() / 8 * 8;
   std::vector<double> sums(whole);
@@ -30,7 +30,7 @@ void subtract_sums(const std::vector<const double*>& rows, const std::vector<dou
 }  // namespace
 
 DualLearner::DualLearner(DualLearnerOptions options)
-    : options_(std::move(options)), rows_(options_.kernel) {
+    : options_(std::move(options)), rows_(options_.kernel), kernel_rows_(options_.cache_bytes) {
   std::visit([](const auto& kernel) { validate(kernel); }, options_.kernel);
   if (std::holds_alternative<Precomputed>(options_.kernel))
     throw Error(Fault::usage, "rows that come and go cannot number the features of each other",
@@ -179,14 +179,7 @@ std::size_t DualLearner::add(const StreamRow& x, int class_number) {
   selves_.resize(slots, 0.0);
   selves_[slot] = rows_.self(slot);
   if (options_.window > 0) note_arrival(slot);
-  kept_.resize(slots);
-  // One value written into each of many rows costs more than computing again the few that are
-  // needed, where that is cheap.
-  if (rows_.counts_features()) let_kernel_rows_go();
-  for (const std::size_t i : kept_slots_) {
-    kept_[i].resize(slots, 0.0);
-    kept_[i][slot] = k_[i];
-  }
+  kernel_rows_.add(slot, k_);
   for (std::size_t m = 0; m < machines_.size(); ++m) {
     Dual& dual = machines_[m];
     dual.alpha.resize(slots, 0.0);
@@ -206,32 +199,6 @@ std::size_t DualLearner::add(const StreamRow& x, int class_number) {
 void DualLearner::note_arrival(std::size_t slot) {
   const std::pair arrival{rows_.row(slot).number, slot};
   arrivals_.insert(std::ranges::upper_bound(arrivals_, arrival), arrival);
-}
-
-void DualLearner::let_kernel_rows_go() {
-  for (const std::size_t i : kept_slots_) {
-    spare_.push_back(std::move(kept_[i]));
-    kept_[i].clear();
-  }
-  kept_slots_.clear();
-}
-
-std::span<const double> DualLearner::kernel_row(std::size_t slot) {
-  const std::size_t slots = rows_.slots();
-  if (!kept_[slot].empty()) return kept_[slot];
-  const auto values = rows_.values(slot);
-  if ((kept_slots_.size() + 1) * slots * sizeof(double) <= options_.cache_bytes) {
-    if (!spare_.empty()) {
-      kept_[slot] = std::move(spare_.back());
-      spare_.pop_back();
-    }
-    kept_[slot].assign(values.begin(), values.end());
-    kept_slots_.push_back(slot);
-    return kept_[slot];
-  }
-  next_scratch_ = 1 - next_scratch_;
-  scratch_[next_scratch_].assign(values.begin(), values.end());
-  return scratch_[next_scratch_];
 }
 
 void DualLearner::refresh(Dual& dual) {
@@ -328,26 +295,30 @@ void DualLearner::optimise(Dual& dual) {
     if (steps == 0) return;  // the gap is in the rounding of the gradient
     left -= steps;
     pair_steps_ += steps;
-    // Kernel rows that are kept are summed before they meet the gradient: it is read once.
-    std::vector<const double*> rows;
-    std::vector<double> times;
-    for (std::size_t i = 0; i < active_.size(); ++i) {
-      const std::size_t slot = active_.slot(i);
-      const double by = active_.alpha(i) - dual.alpha[slot];
-      if (by == 0) continue;
-      dual.alpha[slot] = active_.alpha(i);
-      const auto k = kernel_row(slot);
-      if (kept_[slot].empty()) {
-        add_multiple(-by, k.data(), k.size(), dual.gradient.data());
-        continue;
-      }
-      rows.push_back(k.data());
-      times.push_back(by);
-    }
-    subtract_sums(rows, times, dual.gradient);
+    take_from(dual, active_);
     for (std::size_t i = 0; i < active_.size(); ++i)
       active_.set_gradient(i, dual.gradient[active_.slot(i)]);
   }
+}
+
+/// Kernel rows are summed before they meet the gradient: it is read once for several of them.
+void DualLearner::take_from(Dual& dual, const ActivePairs& active) {
+  constexpr std::size_t most = KernelRows::valid_answers;
+  const double* rows[most];
+  double times[most];
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < active.size(); ++i) {
+    const std::size_t slot = active.slot(i);
+    const double by = active.alpha(i) - dual.alpha[slot];
+    if (by == 0) continue;
+    dual.alpha[slot] = active.alpha(i);
+    rows[count] = kernel_row(slot).data();
+    times[count] = by;
+    if (++count < most) continue;
+    subtract_sums({rows, count}, {times, count}, dual.gradient);
+    count = 0;
+  }
+  subtract_sums({rows, count}, {times, count}, dual.gradient);
 }
 
 bool DualLearner::finish() {
@@ -392,11 +363,7 @@ void DualLearner::remove(std::size_t slot) {
     dual.alpha[slot] = dual.gradient[slot] = dual.y[slot] = 0;
     set_bounds(dual, slot);
   }
-  if (!kept_[slot].empty()) {
-    spare_.push_back(std::move(kept_[slot]));
-    kept_[slot].clear();
-    std::erase(kept_slots_, slot);
-  }
+  kernel_rows_.remove(slot);
   if (options_.window > 0)
     arrivals_.erase(
         std::ranges::find(arrivals_, slot, &std::pair<std::uint64_t, std::size_t>::second));

@@ -3,6 +3,7 @@
 #include <deque>
 
 #include "maxmargin/online/active_pairs.hpp"
+#include "maxmargin/online/kernel_rows.hpp"
 #include "maxmargin/online/panel_loops.hpp"
 #include "maxmargin/online/stream_learner.hpp"
 #include "maxmargin/problem/dual_qp.hpp"
@@ -89,7 +90,8 @@ class DualLearner final : public StreamLearner {
   void move(Dual& dual, std::size_t up, std::size_t down, double by);
   void set_bias(Dual& dual);
   void refresh(Dual& dual);
-  std::span<const double> kernel_row(std::size_t slot);
+  std::span<const double> kernel_row(std::size_t slot) { return kernel_rows_.of(slot, rows_); }
+  void take_from(Dual& dual, const ActivePairs& active);
   double target_of(std::size_t machine, int class_number) const;
   void set_bounds(Dual& dual, std::size_t slot) const;
   PairArrays arrays(const Dual& dual) const;
@@ -98,7 +100,6 @@ class DualLearner final : public StreamLearner {
   /// The first row of that gradient that can go down.
   static std::size_t first_to_fall(const Dual& dual, double gradient);
   void note_arrival(std::size_t slot);
-  void let_kernel_rows_go();
   Features held(std::vector<std::size_t>& slots) const;
   Certified certified(const Dual& dual, const std::vector<std::size_t>& slots,
                       std::shared_ptr<const Quadratic> K, const Threads& threads) const;
@@ -115,13 +116,9 @@ class DualLearner final : public StreamLearner {
   std::vector<double> selves_;  ///< k(x_i, x_i) by slot
   /// Of a window: numbers and slots of its rows, the oldest first.
   std::deque<std::pair<std::uint64_t, std::size_t>> arrivals_;
-  std::vector<std::vector<double>> kept_;  ///< kernel rows by slot; empty: not kept
-  std::vector<std::size_t> kept_slots_;
-  std::vector<std::vector<double>> spare_;  ///< memory for these
+  KernelRows kernel_rows_;
   ActivePairs active_;
   std::vector<std::size_t> movable_;
-  std::vector<double> scratch_[2];
-  int next_scratch_ = 0;
   std::vector<double> k_, decision_;
   double self_ = 0;
 };

@@ -158,8 +158,7 @@ void DualLearner::pass(Archive& archive) {
                      "a row is of a class that is not there");
     columns_ = static_cast<std::size_t>(columns);
     machines_.assign(expected, {});
-    kept_.assign(slots, {});
-    kept_slots_.clear();
+    kernel_rows_ = KernelRows(options_.cache_bytes, slots);
     selves_.assign(slots, 0.0);
     for (std::size_t i = 0; i < slots; ++i) {
       if (!rows_.used(i)) continue;

@@ -152,6 +152,22 @@ TEST(OnlineDual, ACutAtEveryRowGoesOnToTheSameBits) {
     }
 }
 
+TEST(OnlineDual, AnyRoomForKernelRowsGivesTheSameBits) {
+  const Cloud cloud(500);
+  for (const std::uint64_t window : {0, 40}) {
+    std::string expected;
+    for (const std::size_t bytes : {1 << 29, 4000, 0}) {
+      DualLearner learner({.kernel = Rbf{2}, .cost = 3, .window = window, .cache_bytes = bytes});
+      for (std::size_t t = 0; t < 500; ++t) {
+        learner.learn(cloud.row(t), cloud.y[t]);
+        if (t % 7 == 3) learner.forget(t - 2);
+      }
+      if (expected.empty()) expected = learner.state();
+      EXPECT_EQ(learner.state(), expected) << window << " " << bytes;
+    }
+  }
+}
+
 TEST(OnlineDual, BytesAreNotTrustedAndOptionsMustAgree) {
   const Cloud cloud(20);
   const DualLearnerOptions options{.kernel = Rbf{2}, .window = 10};

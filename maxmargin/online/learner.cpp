@@ -51,6 +51,9 @@ Learner::Learner(LearnerOptions options)
            "leave it out, or take regularised-perceptron or soft-margin");
   if (rate_ == Rate::inverse && (!gradient || lambda_ == 0))
     refuse("the rate 1/(lambda t) needs a rule with lambda > 0", "give lambda, or another rate");
+  if (!non_negative.contains(options_.t0)) refuse("t0 is out of range", "choose 0 or more");
+  if (options_.t0 > 0 && rate_ != Rate::inverse)
+    refuse("t0 belongs to the rate 1/(lambda (t + t0))", "leave it out, or take the rate inverse");
   if (projects && rate_ != Rate::inverse)
     refuse("pegasos has the rate 1/(lambda t)", "leave the rate out, or take soft-margin");
   if (name == "regularised-perceptron" && lambda_ == 0)
@@ -233,10 +236,13 @@ double Learner::rate_now() const {
     case Rate::inverse_sqrt:
       return options_.eta / std::sqrt(t);
     case Rate::inverse:
-      return 1 / (lambda_ * t);
+      return 1 / (lambda_ * inverse_time());
   }
   return options_.eta;
 }
+
+/// t + t0
+double Learner::inverse_time() const { return static_cast<double>(steps_) + options_.t0; }
 
 double Learner::target_of(std::size_t machine, int class_number) const {
   return class_number == static_cast<int>(machine) ? 1 : -1;
@@ -304,16 +310,16 @@ void Learner::account(double loss, double slope, const OnlineMachine& machine, d
   risk_sum_ += loss + lambda_ / 2 * machine.squared_norm;
   const double squared =
       slope * slope * self_ + 2 * lambda_ * slope * f + lambda_ * lambda_ * machine.squared_norm;
-  slope_sum_ += std::max(0.0, squared) / (2 * lambda_ * static_cast<double>(steps_));
+  slope_sum_ += std::max(0.0, squared) / (2 * lambda_ * inverse_time());
 }
 
 void Learner::update(const StreamRow& x, double target, std::span<const Step> steps) {
   const bool gradient = with(options_.rule, [](const auto& rule) {
     return HasSlope<std::remove_cvref_t<decltype(rule)>>;
   });
-  // 1 - 1/t as it is: lambda times 1/(lambda t) need not be 1/t.
+  // 1 - 1/(t + t0) as it is: lambda times 1/(lambda t) need not be 1/t.
   const double decay = !gradient || lambda_ == 0 ? 1
-                       : rate_ == Rate::inverse  ? 1 - 1 / static_cast<double>(steps_)
+                       : rate_ == Rate::inverse  ? 1 - 1 / inverse_time()
                                                  : 1 - lambda_ * rate_now();
   for (std::size_t m = 0; m < steps.size(); ++m) {
     OnlineMachine& machine = terms_.machines[m];
@@ -452,9 +458,12 @@ std::string Learner::bound_obstacle() const {
   return steps_ == 0 ? "nothing was learned yet" : "";
 }
 
+/// For any u, sum_t r_t(f_t) - r_t(u) <= lambda t0 / 2 |u|^2 + sum_t |gradient_t|^2 / (2 lambda (t
+/// + t0)), as r_t is lambda-strongly convex; and lambda/2 |u|^2 is at most the mean of r_t(u), as
+/// losses are not negative.
 Bound Learner::risk_bound() const {
   if (std::string why = bound_obstacle(); !why.empty()) return {{}, why};
-  return {(risk_sum_ - slope_sum_) / static_cast<double>(steps_)};
+  return {(risk_sum_ - slope_sum_) / inverse_time()};
 }
 
 }  // namespace maxmargin

@@ -15,7 +15,7 @@ namespace maxmargin {
 enum class Rate {
   constant,      ///< eta
   inverse_sqrt,  ///< eta / sqrt(t)
-  inverse        ///< 1 / (lambda t)
+  inverse        ///< 1 / (lambda (t + t0))
 };
 template <>
 struct Named<Rate> {
@@ -31,6 +31,7 @@ struct LearnerOptions {
   std::optional<double> lambda{};  ///< the rule's own if not given
   std::optional<Rate> rate{};      ///< inverse-sqrt; pegasos: inverse
   double eta = 1;
+  double t0 = 0;     ///< of the inverse rate: the first steps are shorter
   bool bias = true;  ///< novelty and pegasos have none
   bool average = false;
   Truncation truncation{};
@@ -113,6 +114,7 @@ class Learner final : public StreamLearner {
   Learned learn_row(const StreamRow& x, double target, int class_number);
   void open_class();
   double rate_now() const;
+  double inverse_time() const;
   double target_of(std::size_t machine, int class_number) const;
   void decay_all(double decay);
   void update(const StreamRow& x, double target, std::span<const Step> steps);

@@ -136,6 +136,7 @@ Model Learner::model(std::uint64_t rows) const {
   model.options.emplace_back("lambda", shortest(lambda_));
   model.options.emplace_back("rate", to_string(rate_));
   model.options.emplace_back("eta", shortest(options_.eta));
+  if (options_.t0 != 0) model.options.emplace_back("t0", shortest(options_.t0));
   if (options_.average) model.options.emplace_back("average", "true");
   std::visit(
       [&](const auto& truncation) {

@@ -32,6 +32,7 @@ std::string options_text(const LearnerOptions& options) {
   if (options.lambda) object["lambda"] = number_json(*options.lambda);
   if (options.rate) object["rate"] = std::string(to_string(*options.rate));
   object["eta"] = number_json(options.eta);
+  if (options.t0 != 0) object["t0"] = number_json(options.t0);
   object["bias"] = options.bias;
   object["average"] = options.average;
   if (options.keep) object["keep"] = true;
@@ -55,6 +56,7 @@ LearnerOptions options_in(const std::string& text, const std::string& name) {
     options.rate = rate;
   }
   options.eta = taken["eta"].number();
+  if (taken.has("t0")) options.t0 = taken["t0"].number();
   options.bias = taken["bias"].yes();
   options.average = taken["average"].yes();
   options.keep = taken.has("keep") && taken["keep"].yes();

@@ -29,6 +29,8 @@ TEST(OnlineState, ACutAtEveryRowGoesOnToTheSameBits) {
     all.push_back({.rule = rule, .kernel = Linear{}, .average = true});
     all.push_back({.rule = rule, .kernel = Rbf{1}, .truncation = Budget{4, Removal::merge}});
     all.push_back({.rule = rule, .kernel = Polynomial{}, .truncation = Horizon{5}});
+    if (rule.decays && HasSlope<std::remove_cvref_t<decltype(rule)>>)
+      all.push_back({.rule = rule, .kernel = Linear{}, .rate = Rate::inverse, .t0 = 0.1});
     for (LearnerOptions& options : all) {
       options.eta = 0.5;
       SCOPED_TRACE(rule.name);
@@ -152,7 +154,6 @@ TEST(OnlineBound, LiesBelowTheBatchOptimumAndComesNear) {
   const Stream stream(3000);
   const double lambda = 0.05;
   for (const Kernel& kernel : {Kernel{Linear{}}, Kernel{Rbf{1}}}) {
-    Learner learner({.rule = PegasosRule{}, .kernel = kernel, .lambda = lambda});
     Dataset data;
     data.x = Features::sparse(features);
     data.x.append(stream.x.view());
@@ -165,10 +166,13 @@ TEST(OnlineBound, LiesBelowTheBatchOptimumAndComesNear) {
     options.kernel = kernel;
     const Trained batch = train(std::move(data), options, Threads(1));
     const double optimum = lambda * batch.certificate.dual;
-    for (std::size_t i = 0; i < 3000; ++i) learner.learn(stream.row(i), stream.sign[i]);
-    ASSERT_TRUE(learner.risk_bound().value);
-    EXPECT_LE(*learner.risk_bound().value, optimum * (1 + 1e-3));
-    EXPECT_GE(*learner.risk_bound().value, 0.8 * optimum);
+    for (const double t0 : {0.0, 300.0}) {
+      Learner learner({.rule = PegasosRule{}, .kernel = kernel, .lambda = lambda, .t0 = t0});
+      for (std::size_t i = 0; i < 3000; ++i) learner.learn(stream.row(i), stream.sign[i]);
+      ASSERT_TRUE(learner.risk_bound().value);
+      EXPECT_LE(*learner.risk_bound().value, optimum * (1 + 1e-3));
+      EXPECT_GE(*learner.risk_bound().value, 0.8 * optimum);
+    }
   }
   EXPECT_NE(Learner(LearnerOptions{}).risk_bound().why_not, "");
 }
@@ -270,6 +274,8 @@ TEST(OnlineFaults, OptionsThatContradictEachOtherAreRefused) {
   refused({.rule = SoftMarginRule{}, .lambda = 2, .eta = 1});
   refused({.rule = PegasosRule{}, .rate = Rate::constant});
   refused({.rule = PassiveAggressiveRule{}, .rate = Rate::inverse});
+  refused({.rule = SoftMarginRule{}, .t0 = 10});
+  refused({.rule = PegasosRule{}, .t0 = -1});
   refused({.kernel = Linear{}, .truncation = Budget{}});
   refused({.kernel = Rbf{}, .average = true, .truncation = Budget{}});
   refused({.kernel = Polynomial{}, .truncation = Budget{10, Removal::merge}});

@@ -87,7 +87,7 @@ double rate_at(const Learner& learner, std::size_t step) {
   const auto t = static_cast<double>(step);
   if (learner.rate() == Rate::constant) return learner.options().eta;
   if (learner.rate() == Rate::inverse_sqrt) return learner.options().eta / std::sqrt(t);
-  return 1 / (learner.lambda() * t);
+  return 1 / (learner.lambda() * (t + learner.options().t0));
 }
 
 void expect_as_naive(LearnerOptions options, const Stream& stream,
@@ -134,6 +134,9 @@ TEST(OnlineRules, AreTheNaiveOnesOverAThousandRows) {
           expect_as_naive(options, shorter, few);
         else
           expect_as_naive(options, stream, K);
+        if (rate != Rate::inverse) continue;
+        options.t0 = 6.5;
+        expect_as_naive(options, shorter, few);
       }
     });
   }

@@ -215,8 +215,8 @@ Trained finish(const Learner& learner, std::uint64_t rows, const Threads& thread
   options.start = std::make_shared<const Model>(
       start_of(learner, kept, options.task, names, is_without_price(options.task) ? strength : 1));
   Trained trained = train(std::move(data), options, threads);
-  // The rows of the stream are its data, of which only these are known.
-  trained.model.data_hash.clear();
+  // The rows of the stream are its data: where only some are known, verify cannot tell.
+  if (!learner.options().keep) trained.model.data_hash.clear();
   trained.model.rows = std::max<std::uint64_t>(rows, learner.steps());
   for (std::uint64_t& row : trained.model.support_row) row = kept[row].x.number;
   return trained;

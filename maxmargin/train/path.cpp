@@ -315,10 +315,14 @@ class Walk {
   double error_ = 0, judged_ = 0;
 };
 
+struct RowsOfFolds {
+  const Folds& folds;
+  std::span<const Index> class_of;
+};
+
 /// Of several machines, or with functions: as cross-validation does it, point by point.
-void judge_points(const Prepared& prepared, const PathOptions& options, const Folds& folds,
-                  std::span<const Index> class_of, TrainedPath& path, const Threads& threads,
-                  const Observer& observer) {
+void judge_points(const Prepared& prepared, const PathOptions& options, const RowsOfFolds& rows,
+                  TrainedPath& path, const Threads& threads, const Observer& observer) {
   Prepared here = prepared;
   for (std::size_t k = 0; k < path.points.size(); ++k) {
     PathPoint& point = path.points[k];
@@ -330,7 +334,7 @@ void judge_points(const Prepared& prepared, const PathOptions& options, const Fo
     for (Subproblem& problem : here.problems.list)
       for (Example& example : problem.examples)
         scale_cost(example, point.cost / path.points[0].cost);
-    const OutOfFold judged = judge_out_of_fold(here, folds, train, threads, observer);
+    const OutOfFold judged = judge_out_of_fold(here, rows.folds, train, threads, observer);
     double wrong = 0, weights = 0;
     for (std::size_t i = 0; i < judged.predicted.size(); ++i) {
       if (std::isnan(judged.predicted[i])) continue;
@@ -338,8 +342,8 @@ void judge_points(const Prepared& prepared, const PathOptions& options, const Fo
       wrong += prepared.weight_of(i) *
                (path.outcome == Outcome::number    ? off * off
                 : path.outcome == Outcome::novelty ? (judged.predicted[i] < 0 ? 1.0 : 0.0)
-                : judged.predicted[i] != static_cast<double>(class_of[i]) ? 1.0
-                                                                          : 0.0);
+                : judged.predicted[i] != static_cast<double>(rows.class_of[i]) ? 1.0
+                                                                               : 0.0);
       weights += prepared.weight_of(i);
     }
     point.error = weights > 0 ? wrong / weights : not_known;
@@ -408,7 +412,7 @@ TrainedPath train_path(Dataset data, const PathOptions& options, const Threads& 
   walk.count_support();
   if (own.folds > 0 && !walk.judges_folds() && path.ended != Ended::cancelled) {
     own.train.stop = walk.rest();
-    judge_points(prepared, own, folds, classes.of_row, path, threads, observer);
+    judge_points(prepared, own, {folds, classes.of_row}, path, threads, observer);
   }
   if (own.parameter == PathParameter::cost) path.violations = contradictions(path.points);
   path.seconds = clock.seconds();

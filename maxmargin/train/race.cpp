@@ -15,7 +15,7 @@ namespace {
 
 // Below, an exact machine is trained before anyone would ask for less.
 constexpr std::size_t fewest_points_to_approximate = 500;
-constexpr std::size_t fewest_basis_functions = 50, most_basis_functions = 1000;
+constexpr std::size_t fewest_raced = 50, most_raced = 1000;
 
 const Subproblem& largest(const Subproblems& problems) {
   return *std::ranges::max_element(
@@ -28,7 +28,7 @@ std::vector<std::size_t> ranks_for(const DualQp& qp, const RaceOptions& options)
     return {};
   if (!options.ranks.empty()) return options.ranks;
   if (K.size() < fewest_points_to_approximate) return {};
-  return {std::clamp(K.size() / 20, fewest_basis_functions, most_basis_functions)};
+  return {std::clamp(K.size() / 20, fewest_raced, most_raced)};
 }
 
 std::vector<Lane> lanes_for(const DualQp& qp, const RaceOptions& options, const Solver& chosen) {

@@ -23,7 +23,7 @@ DualLearnerOptions StreamSettings::dual_learner() const {
     throw Error(Fault::usage, prefix + "lasvm and " + prefix + "exact exclude each other",
                 "give one");
   const bool ruled = rule_name != "soft-margin" || truncation_name != "none" || !lambda.empty() ||
-                     !rate.empty() || !eta.empty() || no_bias || average || keep ||
+                     !rate.empty() || !eta.empty() || !t0.empty() || no_bias || average || keep ||
                      !rule.first_given().empty() || !truncation.first_given().empty();
   if (ruled)
     throw Error(Fault::usage, "a dual machine has no rule, rate or truncation",
@@ -44,6 +44,7 @@ LearnerOptions StreamSettings::learner() const {
   options.kernel = kernel;
   if (!lambda.empty()) options.lambda = parse_number(prefix + "lambda", lambda, non_negative);
   if (!eta.empty()) options.eta = parse_number(prefix + "eta", eta, positive);
+  if (!t0.empty()) options.t0 = parse_number(prefix + "t0", t0, non_negative);
   if (!rate.empty()) {
     Rate chosen{};
     parse_field(prefix + "rate", rate, finite, chosen);

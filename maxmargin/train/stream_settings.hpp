@@ -19,7 +19,7 @@ struct StreamSettings {
   FieldSettings rule, truncation;
   std::string rule_name = "soft-margin", truncation_name = "none";
   Kernel kernel = Linear{};
-  std::string lambda, rate, eta;  ///< empty: the rule's own
+  std::string lambda, rate, eta, t0;  ///< empty: the rule's own
   bool no_bias = false, average = false, keep = false;
 
   // In place of a rule.

@@ -78,7 +78,7 @@ std::vector<TrainedMachine> train_together(const Examples& data, const Subproble
   }
   Audience audience(observer, 1);
   const SimplexSolved solved =
-      solve(qp, rows ? &view : nullptr, options.stop, memory_for(options), options.seed, threads,
+      solve(qp, rows ? &view : nullptr, {options.stop, memory_for(options), options.seed}, threads,
             [&](const Progress& progress) { return audience.tell(0, progress); });
   std::vector<TrainedMachine> machines(qp.classes);
   for (std::size_t k = 0; k < qp.classes; ++k) {

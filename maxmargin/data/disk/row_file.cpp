@@ -23,7 +23,7 @@ namespace {
 // What O_DIRECT asks of addresses, offsets and lengths, on every file system there is.
 constexpr std::size_t page = 4096;
 // One call to the system reads this much: large enough for the full speed of a disk.
-constexpr std::size_t most_at_once = std::size_t{8} << 20;
+constexpr std::size_t bytes_of_one_read = std::size_t{8} << 20;
 constexpr std::size_t fewest_rows = 64;
 
 std::size_t up_to_page(std::size_t bytes) { return (bytes + page - 1) / page * page; }
@@ -43,13 +43,6 @@ class AlignedBytes {
 };
 
 std::string in_megabytes(std::uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
-
-bool all_float(const Rows& rows) {
-  if (rows.floats != nullptr) return true;
-  for (std::uint64_t k = rows.sparse() ? rows.start[0] : 0, end = k + rows.stored(); k < end; ++k)
-    if (static_cast<double>(static_cast<float>(rows.doubles[k])) != rows.doubles[k]) return false;
-  return true;
-}
 
 template <class Number>
 void spread(const Rows& rows, Number* to) {
@@ -131,7 +124,7 @@ void RowFile::finish() {
 
 void RowFile::flush() {
   const Rows rows = pending_;
-  const bool doubles = !all_float(rows);
+  const bool doubles = !all_exact_floats(rows);
   const std::size_t values = rows.count * rows.columns * (doubles ? sizeof(double) : sizeof(float));
   const std::size_t bytes = up_to_page(label_bytes(rows.count) + values);
   const AlignedBytes buffer(bytes);
@@ -173,7 +166,7 @@ void RowFile::write(const char* from, std::size_t bytes) {
 
 void RowFile::load(std::uint64_t offset, std::size_t bytes, char* to) const {
   for (std::size_t done = 0; done < bytes;) {
-    const ssize_t count = ::pread(descriptor_, to + done, std::min(bytes - done, most_at_once),
+    const ssize_t count = ::pread(descriptor_, to + done, std::min(bytes - done, bytes_of_one_read),
                                   static_cast<off_t>(offset + done));
     if (count > 0) {
       done += static_cast<std::size_t>(count);

@@ -8,7 +8,7 @@
 namespace maxmargin {
 namespace {
 
-constexpr std::size_t most_at_once = std::size_t{1} << 16;
+constexpr std::size_t bytes_at_once = std::size_t{1} << 16;
 
 /// The end of the record that begins at `from`; npos if it is not complete.
 std::size_t record_end(std::string_view text, std::size_t from, bool quoted) {
@@ -122,7 +122,7 @@ bool Feed::learn_format() {
 std::size_t Feed::whole_records(std::size_t most_lines) const {
   const std::string_view text = waiting();
   std::size_t end = 0;
-  for (std::size_t lines = 0; lines < most_lines && end < most_at_once; ++lines) {
+  for (std::size_t lines = 0; lines < most_lines && end < bytes_at_once; ++lines) {
     const std::size_t next = record_end(text, end, quoted());
     if (next == std::string_view::npos) break;
     end = next;

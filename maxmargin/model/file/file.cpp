@@ -67,7 +67,7 @@ void write_content(const Model& model, const Sink& sink) {
   sink(bytes_of(opening(model)));
   const Rows rows = model.support;
   const std::uint64_t stored = sizes_of(model).stored;
-  const std::uint64_t first = rows.sparse() ? rows.start[0] : 0;
+  const std::uint64_t first = rows.first();
   write_support_start(rows, sink);
   put(model.support_row);
   for (const Machine& machine : model.machines) put(machine.coefficient);

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t points_per_part = 2048;
 constexpr std::size_t most_row_parts = 16;
 // Rows that are weighted and multiplied at once: they stay in L2.
-constexpr std::size_t rows_at_once = 128;
+constexpr std::size_t factor_rows_at_once = 128;
 // Edge of the pieces of a large Gram matrix that threads share.
 constexpr std::size_t piece = 256;
 
@@ -127,10 +127,10 @@ std::vector<double> LowRank::gram(std::span<const Index> which, std::span<const 
   };
   if (parts > 1) {
     threads.run(parts, [&](std::size_t part) {
-      std::vector<double> block(rows_at_once * rank_);
+      std::vector<double> block(factor_rows_at_once * rank_);
       const std::size_t last = std::min(which.size(), (part + 1) * share);
-      for (std::size_t begin = part * share; begin < last; begin += rows_at_once) {
-        const std::size_t end = std::min(last, begin + rows_at_once);
+      for (std::size_t begin = part * share; begin < last; begin += factor_rows_at_once) {
+        const std::size_t end = std::min(last, begin + factor_rows_at_once);
         weighted(begin, end, block.data());
         blas().cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, as_int(rank_),
                            as_int(end - begin), 1, block.data(), as_int(rank_), 1,
@@ -146,7 +146,7 @@ std::vector<double> LowRank::gram(std::span<const Index> which, std::span<const 
   std::vector<double> block(std::min(batch, which.size()) * rank_);
   for (std::size_t begin = 0; begin < which.size(); begin += batch) {
     const std::size_t end = std::min(which.size(), begin + batch);
-    threads.split(end - begin, rows_at_once, [&](std::size_t from, std::size_t to) {
+    threads.split(end - begin, factor_rows_at_once, [&](std::size_t from, std::size_t to) {
       weighted(begin + from, begin + to, block.data() + from * rank_);
     });
     threads.run(pieces * (pieces + 1) / 2, [&](std::size_t task) {

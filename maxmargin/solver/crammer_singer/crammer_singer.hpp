@@ -51,9 +51,16 @@ struct SimplexSolved {
   std::string_view solver;
 };
 
+/// What either of the two is asked for.
+struct ClassesAtOnce {
+  Stop stop;
+  std::size_t memory_bytes = std::size_t{1} << 30;
+  std::uint64_t seed = 0;
+};
+
 /// run and certify, in double where that is needed for what was asked. `x`: the rows of the points,
 /// where the kernel is the linear one; may be null.
-SimplexSolved solve(const SimplexQp& qp, const Rows* x, const Stop& stop, std::size_t memory,
-                    std::uint64_t seed, const Threads& threads, const Observer& observer = {});
+SimplexSolved solve(const SimplexQp& qp, const Rows* x, const ClassesAtOnce& how,
+                    const Threads& threads, const Observer& observer = {});
 
 }  // namespace maxmargin

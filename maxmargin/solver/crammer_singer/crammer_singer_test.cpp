@@ -69,7 +69,7 @@ TEST(CrammerSinger, IsTheOptimumOfTheProblemWrittenOut) {
     for (const Rows* x : {static_cast<const Rows*>(nullptr), &rows}) {
       if (x != nullptr && seed % 2 == 0) continue;
       const SimplexSolved solved =
-          solve(made.qp, x, Stop{1e-9, 1e-10}, std::size_t{1} << 24, 1, Threads(1));
+          solve(made.qp, x, {{1e-9, 1e-10}, std::size_t{1} << 24, 1}, Threads(1));
       const Certificate& found = solved.certified.certificate;
       EXPECT_EQ(solved.solution.ended, Ended::converged) << solved.solver << seed;
       EXPECT_NEAR(found.primal, optimum, 1e-8 * std::abs(optimum)) << solved.solver << seed;

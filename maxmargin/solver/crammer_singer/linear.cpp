@@ -215,8 +215,9 @@ bool float_is_enough(const SimplexQp& qp, const SimplexSolution& solution, const
 
 }  // namespace
 
-SimplexSolved solve(const SimplexQp& qp, const Rows* x, const Stop& stop, std::size_t memory,
-                    std::uint64_t seed, const Threads& threads, const Observer& observer) {
+SimplexSolved solve(const SimplexQp& qp, const Rows* x, const ClassesAtOnce& how,
+                    const Threads& threads, const Observer& observer) {
+  const auto& [stop, memory, seed] = how;
   constexpr int most_refinements = 6;
   const bool linear = x != nullptr &&
                       x->columns * (qp.classes + 7) * sizeof(double) <= memory / 2 &&

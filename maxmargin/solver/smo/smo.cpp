@@ -27,8 +27,6 @@ constexpr double newton_share = 0.2;
 constexpr double tail_share = 0.25, tail_factor = 0.3;
 // The multipliers of coupled rows move on when the violation is this share of what they move by.
 constexpr double coupling_share = 0.5;
-// Problems of fewer points are solved about as fast without the solution of a part of them.
-constexpr std::size_t least_cascade = 4000;
 // To what share of the spread of its gradient a part is solved.
 constexpr double rough_share = 0.015;
 
@@ -287,7 +285,7 @@ Solution run(const DualQp& whole, const Smo& options, const Run& run) {
   DualQp qp = whole;
   qp.K = cache_truncated_rows(qp.K, options.cache_bytes);
   // Where rows are mostly zero a part has other neighbours than the whole, and says nothing.
-  if (!run.start.empty() || qp.K->size() < least_cascade || stores_truncated_rows(*qp.K))
+  if (!run.start.empty() || qp.K->size() < options.cascade_from || stores_truncated_rows(*qp.K))
     return solved(qp, options, run, {run.start, {}});
   const Stopwatch clock;
   const Start start = cascade_start(qp, run.threads, [&](const DualQp& part, const Start& from) {

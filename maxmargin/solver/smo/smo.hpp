@@ -18,6 +18,8 @@ struct Smo {
   std::size_t cache_bytes = std::size_t{1} << 30;  ///< for kernel rows
   bool shrinking = true;
   int working_set = 768;
+  /// Problems of fewer points are solved about as fast without the solution of a part of them.
+  std::size_t cascade_from = 4000;
 
   static constexpr bool takes_start = true;  ///< Run::start is of use to it
   static constexpr std::string_view name = "smo";

@@ -65,12 +65,12 @@ class BlockRun {
       double gained = 0;
       weights_ = pass.terms;
       bool added = false;
-      for (std::size_t i = 0; i < order_.size(); ++i) {
-        const PlaneBlocks::Visit visit = blocks_.visit(i, &pass.violators[i]);
+      for (const auto& visit : blocks_.visit(order_, pass.violators, run_.threads)) {
         gained += visit.gain;
         added = added || visit.added;
-        if (problem_.slack == Slack::none) weights_[i] += problem_.share() * pass.violation[i];
       }
+      for (std::size_t i = 0; i < order_.size() && problem_.slack == Slack::none; ++i)
+        weights_[i] += problem_.share() * pass.violation[i];
       sweep(pass.gap, gained);
       const double least = 0.1 * pass.gap / static_cast<double>(order_.size());
       // What the oracles saw last may be enough: then another exact pass is due.
@@ -89,6 +89,13 @@ class BlockRun {
   /// Of one example every pass is exact.
   std::size_t drawn_passes() const { return order_.size() > 1 ? options_.drawn_passes : 0; }
 
+  /// In few dimensions a sweep costs little, and examples pull at the same weights: sweeps go on
+  /// for longer, and until less of the gap is left among the known planes.
+  std::size_t most_sweeps() const {
+    return blocks_.keeps_vectors() ? 10 * options_.sweeps : options_.sweeps;
+  }
+  double share_left() const { return blocks_.keeps_vectors() ? 0.1 : 0.3; }
+
   /// Draws as many examples as there are with a gap that matters.
   double drawn_pass(double least) {
     std::size_t draws = 0;
@@ -105,11 +112,11 @@ class BlockRun {
       const std::vector<Structure> found =
           problem_.oracle.most_violated(chosen, blocks_.w().scores(), problem_.ask(), run_.threads);
       rounds_.called(chosen.size());
+      const auto visits = blocks_.visit(chosen, found, run_.threads);
       for (std::size_t k = 0; k < chosen.size(); ++k) {
-        const PlaneBlocks::Visit visit = blocks_.visit(chosen[k], &found[k]);
-        gained += visit.gain;
-        gap += visit.gap;
-        weights_[chosen[k]] = std::max(0.0, visit.gap);
+        gained += visits[k].gain;
+        gap += visits[k].gap;
+        weights_[chosen[k]] = std::max(0.0, visits[k].gap);
         draw.set(chosen[k], weights_[chosen[k]]);
       }
     }
@@ -123,18 +130,19 @@ class BlockRun {
     std::vector<std::size_t> active;
     for (const std::size_t i : order_)
       if (!blocks_.planes()[i].empty()) active.push_back(i);
-    for (std::size_t k = 0; k < options_.sweeps && !active.empty() && rounds_.running(); ++k) {
+    for (std::size_t k = 0; k < most_sweeps() && !active.empty() && rounds_.running(); ++k) {
       for (std::size_t j = active.size(); j > 1; --j)
         std::swap(active[j - 1], active[rng_.below(j)]);
       double rest = 0;
       std::vector<std::size_t> again;
-      for (const std::size_t i : active) {
-        const PlaneBlocks::Visit visit = blocks_.visit(i);
-        gained += visit.gain;
-        rest += visit.gap;
-        if (visit.gap > 0.01 * gap / static_cast<double>(order_.size())) again.push_back(i);
+      const auto visits = blocks_.visit(active, {}, run_.threads);
+      for (std::size_t j = 0; j < active.size(); ++j) {
+        gained += visits[j].gain;
+        rest += visits[j].gap;
+        if (visits[j].gap > 0.01 * gap / static_cast<double>(order_.size()))
+          again.push_back(active[j]);
       }
-      if (rest <= 0.1 * gap) break;
+      if (rest <= share_left() * gap) break;
       active = std::move(again);
     }
   }

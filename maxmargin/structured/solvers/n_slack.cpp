@@ -2,13 +2,10 @@
 
 namespace maxmargin {
 
-StructuredSolution run(const Structured& problem, const NSlack& options, const Stop& stop,
-                       const StructuredRun& how) {
-  PlaneBlocks blocks(problem, how.start);
-  Rounds rounds(problem, stop, how);
+void cut_planes(PlaneBlocks& blocks, Rounds& rounds, std::size_t idle, const Threads& threads) {
   constexpr std::size_t most_sweeps = 1000;
   while (true) {
-    const ExactPass pass = blocks.exact_pass(how.threads);
+    const ExactPass pass = blocks.exact_pass(threads);
     if (!rounds.next(pass, blocks)) break;
     double gained = 0;
     bool added = false;
@@ -22,9 +19,16 @@ StructuredSolution run(const Structured& problem, const NSlack& options, const S
       }
       if (rest <= 0.1 * pass.gap) break;
     }
-    blocks.drop_idle(options.idle);
+    blocks.drop_idle(idle);
     rounds.progress(gained, added);
   }
+}
+
+StructuredSolution run(const Structured& problem, const NSlack& options, const Stop& stop,
+                       const StructuredRun& how) {
+  PlaneBlocks blocks(problem, how.start);
+  Rounds rounds(problem, stop, how);
+  cut_planes(blocks, rounds, options.idle, how.threads);
   return rounds.finish(blocks);
 }
 

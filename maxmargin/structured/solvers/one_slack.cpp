@@ -48,7 +48,11 @@ class OneSlackRun {
       rounds_.progress(gained, false);
       drop_idle();
     }
-    return rounds_.finish(exported(), w_);
+    if (!rounds_.go_on_after_stall()) return rounds_.finish(exported(), w_);
+    // Tangents of squares that hardly differ leave half of the digits; the examples' planes do not.
+    PlaneBlocks blocks(problem_, exported());
+    cut_planes(blocks, rounds_, options_.idle, run_.threads);
+    return rounds_.finish(blocks);
   }
 
  private:

@@ -133,66 +133,122 @@ void PlaneBlocks::add(std::size_t i, const Structure& y) {
   G_[i] = std::move(grown);
 }
 
-PlaneBlocks::Visit PlaneBlocks::visit(std::size_t i, const Structure* found) {
-  std::vector<Plane>& planes = planes_[i];
-  Visit result;
-  if (found != nullptr &&
-      std::ranges::none_of(planes, [&](const Plane& plane) { return plane.y == *found; }) &&
-      *found != problem_.oracle.truth(i)) {
-    add(i, *found);
-    result.added = true;
-  }
-  const std::size_t size = planes.size();
-  if (size == 0) return result;
+bool PlaneBlocks::take_in(std::size_t i, const Structure& y) {
+  const bool known =
+      std::ranges::any_of(planes_[i], [&](const Plane& each) { return each.y == y; });
+  if (known || y == problem_.oracle.truth(i)) return false;
+  add(i, y);
+  return true;
+}
 
-  work_.G = G_[i];
-  work_.s.resize(size);
-  work_.alpha.resize(size);
-  work_.capacity = problem_.capacity();
-  views_.assign(planes.size(), {});
-  margins_.resize(size);
-  for (std::size_t k = 0; k < size; ++k) views_[k] = planes[k].y;
+void PlaneBlocks::solve_block(std::size_t i, BlockStep& step) const {
+  const std::vector<Plane>& planes = planes_[i];
+  const std::size_t size = planes.size();
+  PlaneProblem& work = step.work;
+  step.visit = {};
+  step.psi.clear();
+  step.slope = step.bend = step.at_w = 0;
+  if (size == 0) return;
+  work.G = G_[i];
+  work.s.resize(size);
+  work.alpha.resize(size);
+  work.capacity = problem_.capacity();
+  work.curvature = problem_.curvature();
+  step.views.assign(size, {});
+  step.scale.resize(size);
+  for (std::size_t k = 0; k < size; ++k) step.views[k] = planes[k].y;
   const bool kept = keeps_vectors();
-  if (!kept) problem_.oracle.margins(i, views_, w_.scores(), margins_);
-  work_.curvature = problem_.curvature();
+  std::vector<double>& margins = step.scale;
+  if (!kept) problem_.oracle.margins(i, step.views, w_.scores(), margins);
   double A = 0, sum_as = 0, most = 0;
   for (std::size_t k = 0; k < size; ++k) {
     // Kept vectors are rescaled already.
-    work_.s[k] = planes[k].loss - (kept ? product(vector_of(i, k), w_.scores())
-                                        : problem_.plane_scale(planes[k].loss) * margins_[k]);
-    work_.alpha[k] = planes[k].alpha;
+    margins[k] = kept ? product(vector_of(i, k), w_.scores())
+                      : problem_.plane_scale(planes[k].loss) * margins[k];
+    work.s[k] = planes[k].loss - margins[k];
+    work.alpha[k] = planes[k].alpha;
     A += planes[k].alpha;
-    sum_as += planes[k].alpha * work_.s[k];
-    most = std::max(most, work_.s[k]);
+    sum_as += planes[k].alpha * work.s[k];
+    most = std::max(most, work.s[k]);
   }
   if (!std::isfinite(sum_as) || !std::isfinite(most))
     refuse_answer(problem_, i, "a score is not finite", "look for infinite or huge features");
-  result.gap = problem_.gap_term(most, A, sum_as);
-  for (double& s : work_.s) s -= work_.curvature * A;
-  const std::vector<double> first = work_.s;
-  result.violation = solve_by_pairs(work_, 1e-3, 20 + 10 * size);
+  step.visit.gap = problem_.gap_term(most, A, sum_as);
+  for (double& s : work.s) s -= work.curvature * A;
+  step.first = work.s;
+  step.visit.violation = solve_by_pairs(work, 1e-3, 20 + 10 * size);
   for (std::size_t k = 0; k < size; ++k) {
-    const double change = work_.alpha[k] - planes[k].alpha;
-    if (work_.alpha[k] != 0)
-      planes[k].idle = 0;
-    else if (found != nullptr)
-      ++planes[k].idle;
-    planes[k].alpha = work_.alpha[k];
-    result.gain += change * (first[k] + work_.s[k]) / 2;
-    margins_[k] = change * (kept ? 1 : problem_.plane_scale(planes[k].loss));
+    const double change = work.alpha[k] - planes[k].alpha;
+    step.slope += change * step.first[k];
+    step.bend += change * (step.first[k] - work.s[k]);
+    step.at_w += change * margins[k];
+    step.scale[k] = change * (kept ? 1 : problem_.plane_scale(planes[k].loss));
   }
-  psi_.clear();
   if (!kept) {
-    problem_.oracle.combine(i, views_, margins_, psi_);
-  } else {
-    for (std::size_t j = 0; j < problem_.oracle.dimensions(); ++j) {
-      double sum = 0;
-      for (std::size_t k = 0; k < size; ++k) sum += margins_[k] * vector_of(i, k)[j];
-      if (sum != 0) psi_.add(j, sum);
+    problem_.oracle.combine(i, step.views, step.scale, step.psi);
+    return;
+  }
+  for (std::size_t j = 0; j < problem_.oracle.dimensions(); ++j) {
+    double sum = 0;
+    for (std::size_t k = 0; k < size; ++k) sum += step.scale[k] * vector_of(i, k)[j];
+    if (sum != 0) step.psi.add(j, sum);
+  }
+}
+
+void PlaneBlocks::move(std::size_t i, BlockStep& step, double t) {
+  std::vector<Plane>& planes = planes_[i];
+  for (std::size_t k = 0; k < planes.size(); ++k) {
+    const double goal = step.work.alpha[k];
+    planes[k].alpha = t == 1 ? goal : planes[k].alpha + t * (goal - planes[k].alpha);
+    if (planes[k].alpha != 0) planes[k].idle = 0;
+  }
+  w_.add(step.psi, t);
+  step.visit.gain = t * (step.slope - t / 2 * step.bend);
+}
+
+PlaneBlocks::Visit PlaneBlocks::visit(std::size_t i, const Structure* found) {
+  const bool added = found != nullptr && take_in(i, *found);
+  if (planes_[i].empty()) return {};
+  BlockStep& step = steps_[0];
+  solve_block(i, step);
+  move(i, step, 1);
+  if (found != nullptr) count_idle(i);
+  step.visit.added = added;
+  return step.visit;
+}
+
+std::vector<PlaneBlocks::Visit> PlaneBlocks::visit(std::span<const std::size_t> which,
+                                                   std::span<const Structure> found,
+                                                   const Threads& threads) {
+  std::vector<Visit> visits(which.size());
+  const std::size_t most =
+      keeps_vectors() ? 1 : std::clamp<std::size_t>(planes_.size() / 32, 1, 16);
+  if (steps_.size() < most) steps_.resize(most);
+  for (std::size_t begin = 0; begin < which.size(); begin += most) {
+    const std::size_t count = std::min(most, which.size() - begin);
+    for (std::size_t k = begin; k < begin + count && !found.empty(); ++k)
+      visits[k].added = take_in(which[k], found[k]);
+    threads.split(count, 1, [&](std::size_t first, std::size_t last) {
+      for (std::size_t k = first; k < last; ++k) solve_block(which[begin + k], steps_[k]);
+    });
+    for (std::size_t k = 0; k < count; ++k) {
+      const std::size_t i = which[begin + k];
+      BlockStep& step = steps_[k];
+      // Those before it have moved w: along its step the dual is a parabola.
+      if (k > 0) step.slope -= step.psi.dot(w_.scores()) - step.at_w;
+      const double t = k == 0 || step.slope > (1 - 1e-6) * step.bend ? 1 : step.slope / step.bend;
+      step.visit.added = visits[begin + k].added;
+      if (t > 0) move(i, step, t);
+      if (!found.empty()) count_idle(i);
+      visits[begin + k] = step.visit;
     }
   }
-  w_.add(psi_, 1);
-  return result;
+  return visits;
+}
+
+void PlaneBlocks::count_idle(std::size_t i) {
+  for (Plane& plane : planes_[i])
+    if (plane.alpha == 0) ++plane.idle;
 }
 
 void PlaneBlocks::drop_idle(std::size_t visits) {

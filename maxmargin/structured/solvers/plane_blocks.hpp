@@ -35,6 +35,10 @@ class PlaneBlocks {
   };
   /// Solves the dual over the planes of one example; `found` joins them first if it is new.
   Visit visit(std::size_t i, const Structure* found = nullptr);
+  /// The same of several, with what was found for each, or nothing. Up to 16 at a time are solved
+  /// at the same w, in parallel; then each in its turn goes as far towards its solution as gains.
+  std::vector<Visit> visit(std::span<const std::size_t> which, std::span<const Structure> found,
+                           const Threads& threads);
 
   ExactPass exact_pass(const Threads& threads) const {
     return look_at_all(problem_, planes_, w_, threads);
@@ -43,6 +47,10 @@ class PlaneBlocks {
   /// Drops planes that had no alpha at so many visits in a row.
   void drop_idle(std::size_t visits);
 
+  /// Whether the planes' vectors are kept.
+  bool keeps_vectors() const {
+    return problem_.oracle.metric() == nullptr && problem_.oracle.dimensions() <= few_dimensions;
+  }
   const StructuredWeights& w() const { return w_; }
   const Planes& planes() const { return planes_; }
   Planes take() { return std::move(planes_); }
@@ -51,10 +59,23 @@ class PlaneBlocks {
  private:
   static constexpr std::size_t few_dimensions = 256;
 
+  /// The dual of a block over its planes at some w, and the way there.
+  struct BlockStep {
+    PlaneProblem work;
+    std::vector<StructureView> views;
+    std::vector<double> first, scale;  ///< s where it began, room
+    JointFeatures psi;                 ///< by which w changes
+    double slope = 0, bend = 0;        ///< of the dual along it
+    double at_w = 0;                   ///< psi.w where it began
+    Visit visit;
+  };
+  void solve_block(std::size_t i, BlockStep& step) const;
+  /// Goes the part t of it.
+  void move(std::size_t i, BlockStep& step, double t);
+  /// Whether it was new.
+  bool take_in(std::size_t i, const Structure& y);
+  void count_idle(std::size_t i);
   void add(std::size_t i, const Structure& y);
-  bool keeps_vectors() const {
-    return problem_.oracle.metric() == nullptr && problem_.oracle.dimensions() <= few_dimensions;
-  }
   std::span<const double> vector_of(std::size_t i, std::size_t k) const {
     const std::size_t d = problem_.oracle.dimensions();
     return std::span(vectors_[i]).subspan(k * d, d);
@@ -66,9 +87,7 @@ class PlaneBlocks {
   std::vector<std::vector<double>> vectors_;  ///< of each example, or empty
   StructuredWeights w_;
   JointFeatures psi_, other_;  ///< room for features
-  std::vector<StructureView> views_;
-  std::vector<double> margins_;
-  PlaneProblem work_;
+  std::vector<BlockStep> steps_{1};
   std::vector<double> dense_;  ///< all zero between uses
 };
 

@@ -7,6 +7,8 @@ namespace {
 
 /// A margin below 1e-5 of the losses is none: the dual of separable data is 1/2 margin^-2.
 constexpr double unbounded_dual = 1e10;
+/// Rounds without a larger dual or a smaller primal after which rounding is all that changes them.
+constexpr std::size_t most_flat_rounds = 20;
 
 }  // namespace
 
@@ -38,6 +40,12 @@ bool Rounds::next(const ExactPass& pass, const StructuredWeights& w, std::uint64
   last_primal_ = pass.primal;
   solution_.curve.push_back(
       {solution_.oracle_calls, watch_.seconds(), pass.primal, pass.dual, planes});
+  const auto more = [](double now, double before) {
+    return !(now <= before + 1e-15 * std::abs(before));
+  };
+  const bool improves = more(pass.dual, best_dual_) || more(-pass.primal, -best_primal_);
+  flat_rounds_ = improves ? 0 : flat_rounds_ + 1;
+  best_dual_ = std::max(best_dual_, pass.dual);
   // Without slack P is no more than a norm: only the last w keeps its margins.
   if (problem_.slack != Slack::none && pass.primal < best_primal_) {
     best_primal_ = pass.primal;
@@ -60,6 +68,8 @@ bool Rounds::next(const ExactPass& pass, const StructuredWeights& w, std::uint64
     ended_ = Ended::unbounded;
   else if (solution_.iterations >= stop_.iterations)
     ended_ = Ended::iteration_limit;
+  else if (flat_rounds_ >= most_flat_rounds)
+    ended_ = Ended::stalled;
   return running();
 }
 
@@ -67,6 +77,14 @@ void Rounds::progress(double gained, bool added) {
   const double least = 1e-15 * (std::abs(progress_.dual) + 1e-300);
   idle_rounds_ = added || gained > least ? 0 : idle_rounds_ + 1;
   if (idle_rounds_ >= 3 && !ended_) ended_ = Ended::stalled;
+}
+
+bool Rounds::go_on_after_stall() {
+  if (ended_ != Ended::stalled) return false;
+  ended_.reset();
+  idle_rounds_ = 0;
+  flat_rounds_ = 0;
+  return true;
 }
 
 StructuredSolution Rounds::finish(PlaneBlocks& blocks) { return finish(blocks.take(), blocks.w()); }

@@ -19,6 +19,8 @@ class Rounds {
   bool next(const ExactPass& pass, const PlaneBlocks& blocks);
   /// Takes note of a round's gain: rounds without gain or new planes end the run.
   void progress(double gained, bool added);
+  /// Whether the run stalled; it then goes on, by other means.
+  bool go_on_after_stall();
   /// Whether neither time nor observer end the run.
   bool running();
 
@@ -34,10 +36,14 @@ class Rounds {
   Stopwatch watch_;
   Progress progress_;
   StructuredSolution solution_;
-  double best_primal_ = infinity, last_primal_ = infinity;
+  double best_primal_ = infinity, last_primal_ = infinity, best_dual_ = -infinity;
   std::vector<double> best_w_;
   int idle_rounds_ = 0;
+  std::size_t flat_rounds_ = 0;  ///< in a row whose dual was no larger than the best
   std::optional<Ended> ended_;
 };
+
+/// Rounds of n-slack cutting planes until they end.
+void cut_planes(PlaneBlocks& blocks, Rounds& rounds, std::size_t idle, const Threads& threads);
 
 }  // namespace maxmargin

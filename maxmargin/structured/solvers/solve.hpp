@@ -18,9 +18,9 @@ namespace maxmargin {
 /// of the oracle; a pass costs n oracles.
 struct BlockPlanes {
   std::size_t batch = 64;        ///< examples whose oracles see the same w, at most n/8
-  std::size_t drawn_passes = 3;  ///< draws of n examples between two exact passes
+  std::size_t drawn_passes = 2;  ///< draws of n examples between two exact passes
   std::size_t sweeps = 10;       ///< over the known planes, at most, after each
-  std::size_t idle = 20;         ///< visits after which a plane without alpha is dropped
+  std::size_t idle = 3;          ///< visits after which a plane without alpha is dropped
   static constexpr std::string_view name = "blocks";
   static constexpr std::string_view summary =
       "blocks of planes drawn by their gap, oracles in parallel; the fastest";
@@ -29,7 +29,8 @@ struct BlockPlanes {
       field("drawn-passes", &BlockPlanes::drawn_passes,
             "draws of as many examples as there are between two exact passes", non_negative),
       field("sweeps", &BlockPlanes::sweeps,
-            "sweeps over the known planes between calls of the oracles", non_negative),
+            "sweeps over the known planes between calls of the oracles; in few dimensions tenfold",
+            non_negative),
       field("idle", &BlockPlanes::idle, "visits after which a plane that has no alpha is dropped",
             positive)};
 };

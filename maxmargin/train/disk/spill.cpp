@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -14,6 +15,8 @@
 namespace maxmargin {
 namespace {
 
+constexpr std::size_t most_columns = 200000;
+constexpr std::size_t out_of_reach = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t least_chunk = std::size_t{64} << 10, most_chunk = std::size_t{1} << 20;
 constexpr std::size_t least_block = std::size_t{256} << 10, most_block = std::size_t{8} << 20;
 constexpr std::size_t batch_rows = 4096;
@@ -125,6 +128,8 @@ void outline_classes(const LabelList& labels, std::span<const double> sums, Data
 }  // namespace
 
 std::size_t least_memory_out_of_core(std::size_t features) {
+  // Its memory grows with the square of the columns: of so many nobody has it.
+  if (features > most_columns) return out_of_reach;
   const std::size_t numbers = features + 1;
   const std::size_t rows = 64 * (features * sizeof(double) + 2 * sizeof(double)) + 4096;
   const std::size_t at_the_end = 4 * numbers + 256;
@@ -133,6 +138,11 @@ std::size_t least_memory_out_of_core(std::size_t features) {
 }
 
 void require_bytes_out_of_core(std::size_t given, std::size_t needed, const std::string& what) {
+  if (needed == out_of_reach)
+    throw Error(Fault::usage,
+                "training out of core on " + what + " needs more memory than there is",
+                "keep the rows in memory, with --memory as large as the file, or number the "
+                "features without gaps");
   if (given < needed)
     throw Error(Fault::usage,
                 "training out of core on " + what + " needs " + in_mebibytes(needed) +

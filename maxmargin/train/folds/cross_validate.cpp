@@ -13,7 +13,7 @@
 namespace maxmargin {
 namespace {
 
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double not_predicted = std::numeric_limits<double>::quiet_NaN();
 // Rows judged at a time, so that their decision values stay small.
 constexpr std::size_t rows_at_a_time = 4096;
 
@@ -22,9 +22,9 @@ class Judge {
  public:
   Judge(const Prepared& prepared, const Folds& folds, OutOfFold& result)
       : prepared_(prepared), folds_(folds), result_(result) {
-    result.predicted.assign(folds.of_row.size(), unknown);
+    result.predicted.assign(folds.of_row.size(), not_predicted);
     for (const Subproblem& problem : prepared.problems.list)
-      result.f.emplace_back(problem.examples.size(), unknown);
+      result.f.emplace_back(problem.examples.size(), not_predicted);
   }
 
   void judge(int fold, const Model& model, const Threads& threads) {
@@ -133,7 +133,7 @@ double weighted_mean(const Prepared& prepared, std::span<const double> predicted
     sum += prepared.weight_of(i) * value(i);
     weights += prepared.weight_of(i);
   }
-  return weights > 0 ? sum / weights : unknown;
+  return weights > 0 ? sum / weights : not_predicted;
 }
 
 void score_numbers(const Prepared& prepared, CrossValidated& result) {
@@ -165,7 +165,7 @@ void score(const Prepared& prepared, std::span<const Index> class_of, CrossValid
                               static_cast<std::ptrdiff_t>(y.size());
       result.accuracy =
           judged ? mean([&](std::size_t i) { return result.predicted[i] == y[i] ? 1.0 : 0.0; })
-                 : unknown;
+                 : not_predicted;
       break;
     }
   }

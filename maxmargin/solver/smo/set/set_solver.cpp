@@ -14,7 +14,7 @@ constexpr std::size_t largest_first_set = 512;  // variables in it
 constexpr std::size_t steps_per_variable = 100;
 // Steps of pairs, for each variable, before all free variables move at once if that is cheaper.
 constexpr std::size_t steps_between_looks = 4;
-constexpr double most_newton_steps = 50;
+constexpr double most_steps_of_newton = 50;
 
 std::vector<Index> free_of(const Active& set) {
   std::vector<Index> free;
@@ -94,7 +94,7 @@ std::size_t SetSolver::solve(Active& set, const SetKernel& K, double target,
     const std::vector<Index> free = free_of(set);
     const double cost = costs.newton(free.size());
     if (spent < cost) continue;
-    apply(newton_move(set, K, free, static_cast<int>(std::min(spent / cost, most_newton_steps)),
+    apply(newton_move(set, K, free, static_cast<int>(std::min(spent / cost, most_steps_of_newton)),
                       threads),
           K, set);
     spent = 0;

@@ -8,7 +8,7 @@
 namespace maxmargin {
 namespace {
 
-constexpr std::size_t deepest = 300, longest = 400;
+constexpr std::size_t deepest = 300, longest_sentence = 400;
 
 void append_spans(const ParseTree& tree, std::size_t& at, std::vector<ParseSpan>& spans) {
   if (tree.is_tag()) {
@@ -90,7 +90,8 @@ bool TreeReader::next() {
         if (!take_bracket(bracket)) continue;
         std::vector<std::string> words;
         append_words(tree_, words);
-        if (words.size() > longest) refuse("a sentence has more than 400 words", "leave it out");
+        if (words.size() > longest_sentence)
+          refuse("a sentence has more than 400 words", "leave it out");
         return true;
       }
       if (rest_[0] == ' ' || rest_[0] == '\t') {
@@ -108,7 +109,8 @@ bool TreeReader::next() {
     const auto words = lines_.words();
     if (open_.empty() && !words.empty() && lines_.line().find('(') == std::string_view::npos &&
         lines_.line().find(')') == std::string_view::npos) {
-      if (words.size() > longest) refuse("a sentence has more than 400 words", "leave it out");
+      if (words.size() > longest_sentence)
+        refuse("a sentence has more than 400 words", "leave it out");
       line_ = lines_.number();
       tree_ = {};
       for (const std::string_view word : words)

@@ -131,7 +131,7 @@ std::unique_ptr<StructuredData> SampleData::part(std::span<const std::size_t> ro
   return std::make_unique<SampleData>(std::move(some));
 }
 
-SampleExamples read_rows(const std::string& path, const Vocabulary* known) {
+SampleExamples read_sample(const std::string& path, const Vocabulary* known) {
   SampleExamples data;
   FeatureRows rows(known);
   TextLines lines(path);
@@ -156,7 +156,7 @@ std::unique_ptr<StructuredData> read_sample(const std::string& path, const Setti
   const std::size_t loss =
       settings.one_of("loss", {"error", "f1", "precision", "recall", "ap", "roc"});
   const std::size_t k = settings.count("k", 0, UINT32_MAX);
-  SampleExamples data = read_rows(path, known);
+  SampleExamples data = read_sample(path, known);
   data.bias = settings.number("bias");
   const std::size_t positives = static_cast<std::size_t>(std::ranges::count(data.positive, 1));
   if (known == nullptr && (positives == 0 || positives == data.size()))

@@ -42,32 +42,36 @@ void ChainOracle::pair_features(StructureView y, std::size_t t, double scale,
   if (t + 1 == y.size()) out.add(first_end() + L + label(t), scale);
 }
 
+/// Room for all of them is made at once: most of what solvers do is to sum features.
+void ChainOracle::attribute_features(std::size_t token, std::int32_t label, double scale,
+                                     JointFeatures& out) const {
+  const std::size_t at = out.size(), first = data_.token[token],
+                    count = data_.token[token + 1] - first;
+  out.index.resize(at + count);
+  out.value.resize(at + count, scale);
+  const auto L = static_cast<Index>(data_.labels), l = static_cast<Index>(label);
+  for (std::size_t k = 0; k < count; ++k) out.index[at + k] = data_.attribute[first + k] * L + l;
+  if (data_.value.empty()) return;
+  for (std::size_t k = 0; k < count; ++k) out.value[at + k] = scale * data_.value_of(first + k);
+}
+
 void ChainOracle::features(std::size_t i, StructureView y, double scale, JointFeatures& out) const {
-  const std::size_t L = data_.labels;
   for (std::size_t t = 0; t < y.size(); ++t) {
-    const std::size_t token = data_.sentence[i] + t;
-    for (std::uint64_t k = data_.token[token]; k < data_.token[token + 1]; ++k)
-      out.add(data_.attribute[k] * L + static_cast<std::size_t>(y[t]), scale * data_.value_of(k));
+    attribute_features(data_.sentence[i] + t, y[t], scale, out);
     pair_features(y, t, scale, out);
   }
 }
 
 void ChainOracle::difference(std::size_t i, StructureView y, double scale,
                              JointFeatures& out) const {
-  const std::size_t L = data_.labels;
   const StructureView right(data_.label.data() + data_.sentence[i], y.size());
   const std::size_t reach = static_cast<std::size_t>(options_.order);
   std::size_t differs_until = 0;  // one more than the last token with a wrong label
   for (std::size_t t = 0; t < y.size(); ++t) {
     if (y[t] != right[t]) {
       differs_until = t + 1;
-      const std::size_t token = data_.sentence[i] + t;
-      for (std::uint64_t k = data_.token[token]; k < data_.token[token + 1]; ++k) {
-        const double value = scale * data_.value_of(k);
-        const std::size_t first = data_.attribute[k] * L;
-        out.add(first + static_cast<std::size_t>(right[t]), value);
-        out.add(first + static_cast<std::size_t>(y[t]), -value);
-      }
+      attribute_features(data_.sentence[i] + t, right[t], scale, out);
+      attribute_features(data_.sentence[i] + t, y[t], -scale, out);
     }
     if (differs_until == 0 || t > differs_until - 1 + reach) continue;
     pair_features(right, t, scale, out);
@@ -122,32 +126,51 @@ double ChainOracle::pair_score(StructureView y, std::size_t t, std::span<const d
   return sum;
 }
 
-/// Labels are scored once for a token, and only those that a chain has where it is wrong: few.
+/// What the attributes of a token say for one label and against another. Most of the weights are
+/// far from the processor: two sums keep more of them on their way.
+double ChainOracle::label_margin(std::size_t token, std::int32_t right, std::int32_t other,
+                                 std::span<const double> w) const {
+  const Index* attribute = data_.attribute.data() + data_.token[token];
+  const std::size_t count = data_.token[token + 1] - data_.token[token], L = data_.labels;
+  const double *of_right = w.data() + right, *of_other = w.data() + other;
+  double sum = 0, less = 0;
+  if (data_.value.empty()) {
+    for (std::size_t k = 0; k < count; ++k) {
+      sum += of_right[attribute[k] * L];
+      less += of_other[attribute[k] * L];
+    }
+  } else {
+    const float* value = data_.value.data() + data_.token[token];
+    for (std::size_t k = 0; k < count; ++k) {
+      sum += static_cast<double>(value[k]) * of_right[attribute[k] * L];
+      less += static_cast<double>(value[k]) * of_other[attribute[k] * L];
+    }
+  }
+  return sum - less;
+}
+
+/// Wrong labels are scored once for a token, and only those that a chain has: few.
 void ChainOracle::margins(std::size_t i, std::span<const StructureView> ys,
                           std::span<const double> w, std::span<double> out) const {
-  const std::size_t L = data_.labels, T = data_.length(i);
+  const std::size_t T = data_.length(i);
   const std::size_t reach = static_cast<std::size_t>(options_.order);
   const StructureView right(data_.label.data() + data_.sentence[i], T);
-  std::vector<double> score(L);
-  std::vector<std::size_t> scored_at(L, 0), differs_until(ys.size(), 0);
-  const auto score_of = [&](std::size_t t, std::size_t l) {
-    if (scored_at[l] == t + 1) return score[l];
-    const std::size_t token = data_.sentence[i] + t;
-    double sum = 0;
-    for (std::uint64_t k = data_.token[token]; k < data_.token[token + 1]; ++k)
-      sum += data_.value_of(k) * w[data_.attribute[k] * L + l];
-    scored_at[l] = t + 1;
-    return score[l] = sum;
-  };
+  std::vector<double> margin(data_.labels);
+  std::vector<std::size_t> scored_at(data_.labels, 0), differs_until(ys.size(), 0);
   std::fill(out.begin(), out.end(), 0.0);
   for (std::size_t t = 0; t < T; ++t) {
     double right_pair = 0;
     bool paired = false;
     for (std::size_t k = 0; k < ys.size(); ++k) {
-      if (ys[k][t] != right[t]) {
+      const std::int32_t label = ys[k][t];
+      if (label != right[t]) {
         differs_until[k] = t + 1;
-        out[k] += score_of(t, static_cast<std::size_t>(right[t])) -
-                  score_of(t, static_cast<std::size_t>(ys[k][t]));
+        const auto l = static_cast<std::size_t>(label);
+        if (scored_at[l] != t + 1) {
+          margin[l] = label_margin(data_.sentence[i] + t, right[t], label, w);
+          scored_at[l] = t + 1;
+        }
+        out[k] += margin[l];
       }
       if (differs_until[k] == 0 || t > differs_until[k] - 1 + reach) continue;
       if (!paired) right_pair = pair_score(right, t, w);
@@ -180,11 +203,9 @@ void ChainOracle::combine(std::size_t i, std::span<const StructureView> ys,
       pair_features(ys[k], t, -scale[k], out);
     }
     if (!any) continue;
-    const std::size_t token = data_.sentence[i] + t;
     for (std::size_t l = 0; l < L; ++l) {
       if (of_label[l] == 0) continue;
-      for (std::uint64_t k = data_.token[token]; k < data_.token[token + 1]; ++k)
-        out.add(data_.attribute[k] * L + l, of_label[l] * data_.value_of(k));
+      attribute_features(data_.sentence[i] + t, static_cast<std::int32_t>(l), of_label[l], out);
       of_label[l] = 0;
     }
   }

@@ -72,6 +72,11 @@ class ChainOracle : public Oracle {
   void table(std::size_t i, std::span<const double> w, std::vector<double>& scores) const;
 
  private:
+  /// What the attributes of a token say for a label, or for one and against another.
+  void attribute_features(std::size_t token, std::int32_t label, double scale,
+                          JointFeatures& out) const;
+  double label_margin(std::size_t token, std::int32_t right, std::int32_t other,
+                      std::span<const double> w) const;
   void pair_features(StructureView y, std::size_t t, double scale, JointFeatures& out) const;
   /// w of pair_features.
   double pair_score(StructureView y, std::size_t t, std::span<const double> w) const;
