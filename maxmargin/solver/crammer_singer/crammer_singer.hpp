@@ -12,12 +12,12 @@ struct SimplexSolution {
   double dual = -infinity;       ///< as the solver has it
 };
 
-/// Solves a SimplexQp (Crammer and Singer, JMLR 2, 2001) by working sets of examples: those that
-/// violate the optimality conditions most have their kernel rows computed or found in the cache;
-/// within the set one simplex after another is solved exactly, a projection in O(classes log
-/// classes), until the set is optimal to a share of the violation it began with; then f of all
-/// classes is updated by the rows that changed. Needs rows and products of K. An outer iteration
-/// costs O(points) for each coefficient that changed.
+/// Solves a SimplexQp (Crammer and Singer, JMLR 2, 2001). Points whose examples violate the
+/// optimality conditions are chosen, and stay chosen as long as there is room, with K among them.
+/// Of their examples those that violate most, a working set, are solved one simplex after another,
+/// exactly, a projection in O(classes log classes); then f of the chosen points is updated and the
+/// next set is taken. When they are optimal to a share of the violation they began with, f of all
+/// points is updated by kernel rows from the cache. Needs rows and products of K.
 struct CrammerSinger {
   Stop stop;
   std::size_t cache_bytes = std::size_t{1} << 30;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -21,7 +22,8 @@ class LinearMethod {
         options_(options),
         limits_(context, options.stop),
         rng_(options.seed),
-        w_(x.columns * qp.classes, 0.0),
+        stride_(stride_for(qp.classes)),
+        w_(x.columns * stride_, 0.0),
         a_(context.start),
         g_(qp.classes),
         next_(qp.classes) {
@@ -50,7 +52,7 @@ class LinearMethod {
         ended = Ended::converged;
       else if (tolerance < least)
         ended = Ended::stalled;
-      tolerance = std::min(tolerance, worst) / 4;
+      tolerance = std::min(tolerance, worst) / 2;
     }
     solution.a = std::move(a_);
     solution.ended = *ended;
@@ -74,18 +76,34 @@ class LinearMethod {
     return limits_.stopped();
   }
 
+  /// Classes are worked on so many at a time, in registers: w has zeros in the place of those that
+  /// are wanting.
+  static constexpr std::size_t classes_at_once = 8;
+  static std::size_t stride_for(std::size_t classes) {
+    return (classes + classes_at_once - 1) / classes_at_once * classes_at_once;
+  }
+
   void add_row(std::size_t i, const double* change) {
-    x_.for_each(qp_.row[i], [&](Index feature, double value) {
-      double* w = &w_[feature * qp_.classes];
-      for (std::size_t k = 0; k < qp_.classes; ++k) w[k] += value * change[k];
-    });
+    for (std::size_t first = 0; first < qp_.classes; first += classes_at_once) {
+      std::array<double, classes_at_once> by{};
+      std::copy_n(change + first, std::min(classes_at_once, qp_.classes - first), by.begin());
+      if (std::ranges::all_of(by, [](double each) { return each == 0; })) continue;
+      x_.for_each(qp_.row[i], [&](Index feature, double value) {
+        double* w = &w_[feature * stride_ + first];
+        for (std::size_t k = 0; k < classes_at_once; ++k) w[k] += value * by[k];
+      });
+    }
   }
   void values_of(std::size_t i) {
-    for (std::size_t k = 0; k < qp_.classes; ++k) g_[k] = qp_.error(i, k);
-    x_.for_each(qp_.row[i], [&](Index feature, double value) {
-      const double* w = &w_[feature * qp_.classes];
-      for (std::size_t k = 0; k < qp_.classes; ++k) g_[k] += value * w[k];
-    });
+    for (std::size_t first = 0; first < qp_.classes; first += classes_at_once) {
+      std::array<double, classes_at_once> sum{};
+      x_.for_each(qp_.row[i], [&](Index feature, double value) {
+        const double* w = &w_[feature * stride_ + first];
+        for (std::size_t k = 0; k < classes_at_once; ++k) sum[k] += value * w[k];
+      });
+      const std::size_t count = std::min(classes_at_once, qp_.classes - first);
+      for (std::size_t k = 0; k < count; ++k) g_[first + k] = qp_.error(i, first + k) + sum[k];
+    }
   }
 
   /// One step for each example in play; the largest violation among them.
@@ -160,7 +178,8 @@ class LinearMethod {
   const LinearCrammerSinger& options_;
   Limits limits_;
   Rng rng_;
-  std::vector<double> w_;  ///< w[feature * classes + class]
+  std::size_t stride_;     ///< of classes
+  std::vector<double> w_;  ///< w[feature * stride + class]
   std::vector<double> a_, g_, next_, sorted_;
   std::vector<Index> order_;  ///< those in play first
   std::size_t active_ = 0, steps_ = 0;
@@ -187,11 +206,11 @@ double shortfall(const Certificate& certificate, const Stop& stop) {
 /// What float kernel values leave unknown is little beside what is asked for: of the violation, and
 /// of the gap, where the support vectors pay for it.
 bool float_is_enough(const SimplexQp& qp, const SimplexSolution& solution, const Stop& stop) {
-  const double rounding = rounding_of(qp, solution.a, Precision::fast);
+  const double error = rounding_of(qp, solution.a, Precision::fast);
   double cost = 0;
   for (std::size_t i = 0; i < qp.size(); ++i)
     if (solution.a[i * qp.classes + qp.label[i]] != 0) cost += qp.cost[i];
-  return stop.kkt >= 4 * rounding && cost * rounding <= stop.relative_gap * std::abs(solution.dual);
+  return stop.kkt >= 4 * error && cost * error <= stop.relative_gap * std::abs(solution.dual);
 }
 
 }  // namespace
@@ -200,8 +219,9 @@ SimplexSolved solve(const SimplexQp& qp, const Rows* x, const ClassesAtOnce& how
                     const Threads& threads, const Observer& observer) {
   const auto& [stop, memory, seed] = how;
   constexpr int most_refinements = 6;
-  const bool linear =
-      x != nullptr && x->columns * qp.classes * sizeof(double) <= memory / 2 && x->columns > 0;
+  const bool linear = x != nullptr &&
+                      x->columns * (qp.classes + 7) * sizeof(double) <= memory / 2 &&
+                      x->columns > 0;
   SimplexSolved best;
   best.solver = linear ? LinearCrammerSinger::name : CrammerSinger::name;
   Run context{threads, observer, {}, Precision::fast, 0, {}};
@@ -209,10 +229,12 @@ SimplexSolved solve(const SimplexQp& qp, const Rows* x, const ClassesAtOnce& how
   std::vector<std::vector<double>> f;
   std::uint64_t iterations = 0;
   double least = infinity;
-  for (int round = 0; round < most_refinements; ++round) {
+  // Steps later in a pass change what was seen earlier in it: another round has to leave less.
+  Stop asked = stop;
+  for (int round = 0; round < most_refinements; ++round, asked.kkt /= 2) {
     SimplexSolution solution =
-        linear ? run(qp, *x, LinearCrammerSinger{stop, seed}, context)
-               : run(qp, CrammerSinger{stop, memory - std::min(memory, qp.K->bytes())}, context,
+        linear ? run(qp, *x, LinearCrammerSinger{asked, seed}, context)
+               : run(qp, CrammerSinger{asked, memory - std::min(memory, qp.K->bytes())}, context,
                      std::move(f));
     iterations += solution.iterations;
     if (!float_is_enough(qp, solution, stop)) context.precision = Precision::exact;

@@ -201,6 +201,34 @@ TEST(GradientDescent, TheDualOfTheStandardRegulariserIsThatOfTheProblem) {
               optimum.certificate.dual, 1e-7);
 }
 
+// Draws of variables without bounds sent each other ever farther.
+TEST(Stochastic, VariablesWithoutBoundsDoNotRunAway) {
+  for (const Cost cost : {Cost::squared_hinge, Cost::exponential}) {
+    SCOPED_TRACE(static_cast<int>(cost));
+    Stochastic options;
+    options.batch = 8;
+    options.stop.kkt = 2;
+    options.stop.relative_gap = 0.02;
+    const Certified found = solve(machine(cost, 200, 0), options, Threads(1));
+    EXPECT_EQ(found.solution.ended, Ended::converged);
+    EXPECT_LE(found.certificate.relative_gap, 0.02);
+  }
+}
+
+// Means keep a little of every draw; those that belong at their bounds are put there.
+TEST(Stochastic, VariablesComeToTheirBounds) {
+  for (const std::size_t size : {60u, 100u}) {
+    SCOPED_TRACE(size);
+    Stochastic options;
+    options.batch = 8;
+    options.stop.kkt = 1;
+    options.stop.relative_gap = 0.02;
+    const Certified found = solve(machine(Cost::hinge, size, 0), options, Threads(1));
+    EXPECT_EQ(found.solution.ended, Ended::converged);
+    EXPECT_LE(found.certificate.kkt, 1);
+  }
+}
+
 TEST(Stochastic, DrawsRowsUntilTheGapIsSmall) {
   for (const Cost cost : {Cost::hinge, Cost::tube, Cost::squared_hinge, Cost::logistic}) {
     SCOPED_TRACE(static_cast<int>(cost));

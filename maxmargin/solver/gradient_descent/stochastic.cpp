@@ -12,6 +12,11 @@
 namespace maxmargin {
 namespace {
 
+// Of the room of a variable: how far from a bound its mean may be and belong there.
+constexpr double near_bound = 0.1;
+// Variables without bounds: one draw may send them far, and the next one farther. They go as far as
+// so many times what the largest of them is at f = 0.
+constexpr double most_of_first = 4;
 // What an average of noisy gradients can tell.
 constexpr double least_sampled_gap = 1e-3;
 constexpr std::size_t epochs_without_progress = 50;
@@ -28,6 +33,12 @@ class Epochs {
         f_(qp.K->size(), 0.0) {
     order_.resize(qp.size());
     std::iota(order_.begin(), order_.end(), Index{0});
+    double largest = 0;
+    for (const Block& block : qp.block) {
+      if (!std::isinf(block.upper) && !std::isinf(block.lower)) continue;
+      largest = std::max(largest, std::abs(block.argmax(0)));
+    }
+    if (largest > 0) most_ = most_of_first * largest;
   }
 
   Solution solve() {
@@ -59,7 +70,7 @@ class Epochs {
     const double length = share / (weight_ + share);
     for (const Index v : few) {
       const Block& block = qp_.block[v];
-      const double a = block.argmax(-block.sign * f_[qp_.row[v]]);
+      const double a = std::clamp(block.argmax(-block.sign * f_[qp_.row[v]]), -most_, most_);
       sum_[v] += a;
       if (a == 0) continue;
       points.push_back(qp_.row[v]);
@@ -91,18 +102,45 @@ class Epochs {
     solution_.a = a;
     solution_.best_primal = standing_.primal;
     solution_.best_dual = standing_.dual;
-    if (standing_.relative_gap <= options_.stop.relative_gap && standing_.kkt <= options_.stop.kkt)
+    if (standing_.relative_gap <= options_.stop.relative_gap &&
+        (standing_.kkt <= options_.stop.kkt || settles()))
       ended_ = Ended::converged;
-    watch();
+    watch(now.gap);
     // The first epochs start from f = 0 and weigh ever less: they are left out when as many again
     // have been made.
     if ((made_ & (made_ - 1)) == 0 && made_ > 1 && !ended_) forget();
   }
+  /// A mean keeps a little of what a variable was once: those that have almost come to the bound
+  /// that their gradient points to, or that it points to more than is allowed, are put there.
+  /// Whether that is good enough.
+  bool settles() {
+    std::vector<double> a = solution_.a, f(f_.size());
+    double largest = 0;
+    for (const double each : a) largest = std::max(largest, std::abs(each));
+    for (std::size_t v = 0; v < a.size(); ++v) {
+      const Block& block = qp_.block[v];
+      const double h = block.sign * f_[qp_.row[v]], goal = block.argmax(-h);
+      if (goal != block.lower && goal != block.upper) continue;
+      const double width = std::min(block.upper - block.lower, largest);
+      if (std::abs(a[v] - goal) <= near_bound * width ||
+          2 * std::abs(h + block.slope(a[v])) > options_.stop.kkt / 2)
+        a[v] = goal;
+    }
+    qp_.K->multiply(qp_.coefficients(a), f, run_.precision, run_.threads);
+    const Evaluation then = evaluate(qp_, a, f, {});
+    if (!(then.kkt <= options_.stop.kkt &&
+          relative_gap(then.dual + then.gap, then.dual) <= options_.stop.relative_gap))
+      return false;
+    solution_.a = std::move(a);
+    standing_.kkt = then.kkt;
+    return true;
+  }
+
   /// The gap should halve when the epochs double; where it does not nobody waits.
-  void watch() {
+  void watch(double gap) {
     ++made_;
-    if (standing_.relative_gap <= marked_gap_ / 2) {
-      marked_gap_ = standing_.relative_gap;
+    if (gap <= marked_gap_ / 2) {
+      marked_gap_ = gap;
       marked_epoch_ = made_;
     }
     if (!ended_ && (made_ > 5 * marked_epoch_ + epochs_without_progress ||
@@ -129,7 +167,8 @@ class Epochs {
   std::vector<double> sum_;  // of each variable over the epochs
   std::vector<double> f_;
   std::vector<Index> order_;
-  double weight_ = 0;  // epochs, with the part of the present one
+  double most_ = infinity;  // of a variable without bounds
+  double weight_ = 0;       // epochs, with the part of the present one
   Solution solution_;
   std::optional<Ended> ended_;
   Standing standing_;  // a step is a draw
