@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <new>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "cli/exit_codes.hpp"
 #include "cli/help.hpp"
@@ -41,6 +43,30 @@ std::optional<int> run_by_other_name(std::span<char*> arguments) {
   return std::nullopt;
 }
 
+struct NamedVerb {
+  std::string_view name;
+  Verb (*add)(CLI::App&);
+};
+constexpr NamedVerb all_verbs[] = {
+    {"train", add_train},     {"predict", add_predict},  {"verify", add_verify},
+    {"check", add_check},     {"inspect", add_inspect},  {"convert", add_convert},
+    {"solvers", add_solvers}, {"race", add_race},        {"stream", add_stream},
+    {"path", add_path},       {"estimate", add_estimate}};
+
+/// The command of this name, or all where there is none: the options of all take longer to list
+/// than a small model takes to predict.
+std::vector<Verb> verbs_for(std::string_view name, CLI::App& program) {
+  const bool is_known =
+      std::ranges::any_of(all_verbs, [&](const NamedVerb& verb) { return verb.name == name; });
+  std::vector<Verb> verbs;
+  for (const NamedVerb& verb : all_verbs)
+    if (!is_known || verb.name == name) {
+      verbs.push_back(verb.add(program));
+      verbs.back().app->group("Commands");
+    }
+  return verbs;
+}
+
 int run(int argc, char** argv) {
   CLI::App program{"Support vector machines, fast and certified.", "maxmargin"};
   program.formatter(std::make_shared<HelpFormatter>());
@@ -48,11 +74,7 @@ int run(int argc, char** argv) {
   program.set_help_flag("-h,--help", "show this help");
   program.set_version_flag("--version", "maxmargin " MAXMARGIN_VERSION, "show the version");
   program.require_subcommand(1);
-  const Verb verbs[] = {add_train(program),   add_predict(program), add_verify(program),
-                        add_check(program),   add_inspect(program), add_convert(program),
-                        add_solvers(program), add_race(program),    add_stream(program),
-                        add_path(program),    add_estimate(program)};
-  for (const Verb& verb : verbs) verb.app->group("Commands");
+  const std::vector<Verb> verbs = verbs_for(argc > 1 ? argv[1] : "", program);
   program.footer(std::string("'maxmargin COMMAND --help' shows the options of a command.\n\n") +
                  exit_code_help);
   refuse_empty_values(argc, argv);
