@@ -41,7 +41,7 @@ namespace {
 
 // The chosen points are solved to this share of the largest violation they began with, and some of
 // their examples at a time to that one: what others do to them would undo more.
-constexpr double inner_share = 0.1, some_share = 0.7;
+constexpr double inner_share = 0.1, some_share = 0.3;
 constexpr int most_sweeps = 200;
 // So many working sets' points are chosen at once, and so many sets solved before all are looked
 // at.
