@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "maxmargin/base/buffer.hpp"
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/certify/enclosure.hpp"
@@ -108,11 +109,10 @@ void keep_better(Certified& best, Certified now, const Stop& stop) {
 /// What to do about a refusal: the solvers that would take the problem with as much memory.
 std::string advice(const DualQp& qp, const Solver& refusing) {
   const std::size_t memory = std::visit(
-      [](const auto& chosen) {
-        if constexpr (requires { chosen.memory_bytes; })
-          return chosen.memory_bytes;
-        else
-          return chosen.cache_bytes;
+      [](const auto& chosen) -> std::size_t {
+        if constexpr (requires { chosen.memory_bytes; }) return chosen.memory_bytes;
+        if constexpr (requires { chosen.cache_bytes; }) return chosen.cache_bytes;
+        return available_memory_bytes() / 2;  // one that keeps nothing has no budget
       },
       refusing);
   std::string names;
