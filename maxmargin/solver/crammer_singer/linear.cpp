@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 
 #include "maxmargin/base/rng.hpp"
+#include "maxmargin/linalg/class_sums.hpp"
 #include "maxmargin/solver/crammer_singer/crammer_singer.hpp"
 #include "maxmargin/solver/limits.hpp"
 
@@ -24,6 +24,7 @@ class LinearMethod {
         rng_(options.seed),
         stride_(stride_for(qp.classes)),
         w_(x.columns * stride_, 0.0),
+        sum_(stride_),
         a_(context.start),
         g_(qp.classes),
         next_(qp.classes) {
@@ -76,34 +77,26 @@ class LinearMethod {
     return limits_.stopped();
   }
 
-  /// Classes are worked on so many at a time, in registers: w has zeros in the place of those that
-  /// are wanting.
-  static constexpr std::size_t classes_at_once = 8;
+  /// Whole vectors of classes: w has zeros in the place of those that are wanting.
   static std::size_t stride_for(std::size_t classes) {
-    return (classes + classes_at_once - 1) / classes_at_once * classes_at_once;
+    constexpr std::size_t widest = 8;
+    return classes < widest ? classes : (classes + widest - 1) / widest * widest;
   }
 
+  ClassRow values_in(std::size_t i) const {
+    const std::uint64_t first = x_.first(qp_.row[i]);
+    return {x_.sparse() ? x_.index + first : nullptr,
+            x_.floats == nullptr ? nullptr : x_.floats + first,
+            x_.floats == nullptr ? x_.doubles + first : nullptr, x_.stored(qp_.row[i])};
+  }
   void add_row(std::size_t i, const double* change) {
-    for (std::size_t first = 0; first < qp_.classes; first += classes_at_once) {
-      std::array<double, classes_at_once> by{};
-      std::copy_n(change + first, std::min(classes_at_once, qp_.classes - first), by.begin());
-      if (std::ranges::all_of(by, [](double each) { return each == 0; })) continue;
-      x_.for_each(qp_.row[i], [&](Index feature, double value) {
-        double* w = &w_[feature * stride_ + first];
-        for (std::size_t k = 0; k < classes_at_once; ++k) w[k] += value * by[k];
-      });
-    }
+    std::copy_n(change, qp_.classes, sum_.begin());
+    std::fill(sum_.begin() + static_cast<std::ptrdiff_t>(qp_.classes), sum_.end(), 0.0);
+    add_to_classes(w_.data(), values_in(i), stride_, sum_.data());
   }
   void values_of(std::size_t i) {
-    for (std::size_t first = 0; first < qp_.classes; first += classes_at_once) {
-      std::array<double, classes_at_once> sum{};
-      x_.for_each(qp_.row[i], [&](Index feature, double value) {
-        const double* w = &w_[feature * stride_ + first];
-        for (std::size_t k = 0; k < classes_at_once; ++k) sum[k] += value * w[k];
-      });
-      const std::size_t count = std::min(classes_at_once, qp_.classes - first);
-      for (std::size_t k = 0; k < count; ++k) g_[first + k] = qp_.error(i, first + k) + sum[k];
-    }
+    class_sums(w_.data(), values_in(i), stride_, sum_.data());
+    for (std::size_t k = 0; k < qp_.classes; ++k) g_[k] = qp_.error(i, k) + sum_[k];
   }
 
   /// One step for each example in play; the largest violation among them.
@@ -178,8 +171,9 @@ class LinearMethod {
   const LinearCrammerSinger& options_;
   Limits limits_;
   Rng rng_;
-  std::size_t stride_;     ///< of classes
-  std::vector<double> w_;  ///< w[feature * stride + class]
+  std::size_t stride_;       ///< of classes
+  std::vector<double> w_;    ///< w[feature * stride + class]
+  std::vector<double> sum_;  ///< of all classes of w
   std::vector<double> a_, g_, next_, sorted_;
   std::vector<Index> order_;  ///< those in play first
   std::size_t active_ = 0, steps_ = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "maxmargin/linalg/class_sums.hpp"
 #include "maxmargin/loss/block.hpp"
 #include "maxmargin/structured/tasks/sequence/label_loops.hpp"
 
@@ -103,8 +104,9 @@ void ChainOracle::table(std::size_t i, std::span<const double> w,
   for (std::size_t t = 0; t < T; ++t) {
     const std::size_t token = data_.sentence[i] + t, first = data_.token[token];
     const float* value = data_.value.empty() ? nullptr : data_.value.data() + first;
-    label_scores(w.data(), {data_.attribute.data() + first, value, data_.token[token + 1] - first},
-                 L, scores.data() + t * L);
+    const ClassRow row{data_.attribute.data() + first, value, nullptr,
+                       data_.token[token + 1] - first};
+    class_sums(w.data(), row, L, scores.data() + t * L);
   }
 }
 

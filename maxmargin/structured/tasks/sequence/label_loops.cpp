@@ -17,27 +17,6 @@ using Labels = hn::CappedTag<double, 8>;
 /// Some vectors of labels from `at` on stay in registers; the last one ends with the last label,
 /// and so may begin inside the one before it.
 template <std::size_t vectors>
-HWY_INLINE void sum_labels(const double* w, const TokenAttributes& token, std::size_t labels,
-                           std::size_t at, double* scores) {
-  const Labels d;
-  const std::size_t lanes = hn::Lanes(d);
-  hn::Vec<Labels> sum[vectors];
-  std::size_t begin[vectors];
-  for (std::size_t v = 0; v < vectors; ++v) {
-    begin[v] = std::min(at + v * lanes, labels - lanes);
-    sum[v] = hn::Zero(d);
-  }
-  for (std::size_t k = 0; k < token.count; ++k) {
-    const double* weights = w + token.attribute[k] * labels;
-    const auto factor =
-        hn::Set(d, token.value == nullptr ? 1.0 : static_cast<double>(token.value[k]));
-    for (std::size_t v = 0; v < vectors; ++v)
-      sum[v] = hn::Add(sum[v], hn::Mul(factor, hn::LoadU(d, weights + begin[v])));
-  }
-  for (std::size_t v = 0; v < vectors; ++v) hn::StoreU(sum[v], d, scores + begin[v]);
-}
-
-template <std::size_t vectors>
 HWY_INLINE void max_labels(const double* from, const double* pair, std::size_t labels,
                            std::size_t at, double* to) {
   const Labels d;
@@ -55,22 +34,6 @@ HWY_INLINE void max_labels(const double* from, const double* pair, std::size_t l
       best[v] = hn::Max(best[v], hn::Add(before, hn::LoadU(d, row + begin[v])));
   }
   for (std::size_t v = 0; v < vectors; ++v) hn::StoreU(best[v], d, to + begin[v]);
-}
-
-void label_scores_loop(const double* w, const TokenAttributes& token, std::size_t labels,
-                       double* scores) {
-  const std::size_t lanes = hn::Lanes(Labels());
-  if (labels < lanes) {
-    std::fill(scores, scores + labels, 0.0);
-    for (std::size_t k = 0; k < token.count; ++k)
-      for (std::size_t l = 0; l < labels; ++l)
-        scores[l] += (token.value == nullptr ? 1.0 : static_cast<double>(token.value[k])) *
-                     w[token.attribute[k] * labels + l];
-    return;
-  }
-  std::size_t at = 0;
-  for (; at + 2 * lanes < labels; at += 3 * lanes) sum_labels<3>(w, token, labels, at, scores);
-  for (; at < labels; at += lanes) sum_labels<1>(w, token, labels, at, scores);
 }
 
 void best_before_loop(const double* from, const double* pair, std::size_t labels, double* to) {
@@ -93,13 +56,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace maxmargin {
 
-HWY_EXPORT(label_scores_loop);
 HWY_EXPORT(best_before_loop);
 
-void label_scores(const double* w, const TokenAttributes& token, std::size_t labels,
-                  double* scores) {
-  HWY_DYNAMIC_DISPATCH(label_scores_loop)(w, token, labels, scores);
-}
 void best_before(const double* from, const double* pair, std::size_t labels, double* to) {
   HWY_DYNAMIC_DISPATCH(best_before_loop)(from, pair, labels, to);
 }
