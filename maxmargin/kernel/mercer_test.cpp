@@ -43,6 +43,10 @@ TEST(Mercer, IndefiniteMatricesHaveNoFactor) {
     const Features matrix = Features::dense(2, std::vector<double>{1, beside, beside, 1});
     EXPECT_FALSE(mercer_holds(Precomputed{}, matrix, 2, 0, Threads(1)).holds) << beside;
   }
+  // The diagonal counts with its own size.
+  const Features large = Features::dense(2, std::vector<double>{4, 5, 5, 4});
+  EXPECT_FALSE(mercer_holds(Precomputed{}, large, 2, 0, Threads(1)).holds);
+  EXPECT_NEAR(mercer_check(Precomputed{}, large, 2, 0, Threads(1)).smallest, -0.25, 1e-12);
   const Features negative = Features::dense(1, std::vector<double>{-1});
   EXPECT_FALSE(mercer_holds(Precomputed{}, negative, 1, 0, Threads(1)).holds);
   const Features zero = Features::dense(2, std::vector<double>{0, 0, 0, 1});

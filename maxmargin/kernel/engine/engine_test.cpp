@@ -32,15 +32,17 @@ enum class Shape {
   binary,
   pixels,
   photos,
+  scans,
   medium,
   wide,
   widest,
   far,
   with_empty_rows
 };
-constexpr Shape shapes[] = {Shape::dense,  Shape::decimals, Shape::counts, Shape::sparse,
-                            Shape::binary, Shape::pixels,   Shape::photos, Shape::medium,
-                            Shape::wide,   Shape::widest,   Shape::far,    Shape::with_empty_rows};
+constexpr Shape shapes[] = {Shape::dense,          Shape::decimals, Shape::counts, Shape::sparse,
+                            Shape::binary,         Shape::pixels,   Shape::photos, Shape::scans,
+                            Shape::medium,         Shape::wide,     Shape::widest, Shape::far,
+                            Shape::with_empty_rows};
 
 /// Random rows of a shape; all values are 0 or more, so that every kernel takes them.
 Features made(Shape shape, std::size_t rows, std::uint64_t seed) {
@@ -50,6 +52,7 @@ Features made(Shape shape, std::size_t rows, std::uint64_t seed) {
                               : shape == Shape::wide     ? 30000
                               : shape == Shape::pixels   ? 200
                               : shape == Shape::photos   ? 400
+                              : shape == Shape::scans    ? 900
                               : shape == Shape::medium   ? 300
                               : shape == Shape::decimals ? 61
                                                          : 37;
@@ -74,6 +77,9 @@ Features made(Shape shape, std::size_t rows, std::uint64_t seed) {
           break;
         case Shape::pixels:
           value.push_back(static_cast<double>(1 + rng.below(255)) / 255);
+          break;
+        case Shape::scans:  // so many that floats do not hold the sums of whole numbers
+          value.push_back(static_cast<double>(1 + rng.below(255)));
           break;
         case Shape::photos:  // as a text with six digits has them
           value.push_back(std::round(static_cast<double>(1 + rng.below(255)) / 255 * 1e6) / 1e6);
@@ -101,10 +107,14 @@ double usual_distance(Shape shape) {
   return shape == Shape::wide     ? 60
          : shape == Shape::widest ? 800
          : shape == Shape::counts ? 1000
+         : shape == Shape::scans  ? 6e6
                                   : 37;
 }
 double usual_product(Shape shape) {
-  return shape == Shape::far ? 37e6 : shape == Shape::counts ? 2e7 : 37;
+  return shape == Shape::far      ? 37e6
+         : shape == Shape::counts ? 2e7
+         : shape == Shape::scans  ? 6e6
+                                  : 37;
 }
 
 /// Kernels of every form, with parameters that suit distances of `width` and products of `product`.
@@ -339,6 +349,28 @@ TEST(Engine, RowsThatThePackedNumbersCannotHoldAreStillExact) {
         const double want = naive_value(kernel, odd, r, columns, c);
         ASSERT_NEAR(out[r * columns.count() + c], want, 1e-6 * std::abs(want) + 1e-30);
       }
+  }
+}
+
+// Distances of binary rows are bytes. Of columns with few features all distances among themselves
+// are, but not those to rows of many.
+TEST(Engine, DistancesThatAreNoBytesAreExact) {
+  const auto of_ones = [](std::size_t begin, std::size_t count) {
+    Features rows = Features::sparse(600);
+    std::vector<Index> index(count);
+    std::iota(index.begin(), index.end(), static_cast<Index>(begin));
+    rows.append(index, std::vector<double>(count, 1.0));
+    return rows;
+  };
+  const Features columns = of_ones(0, 10);
+  const Kernel kernel = Rbf{0.01};
+  const auto engine = make_engine(kernel, columns);
+  for (const std::size_t ones : {235u, 245u, 246u, 250u, 256u, 264u, 266u, 500u}) {
+    const Features left = of_ones(50, ones);
+    float value = 0;
+    engine->block(left, std::vector<Index>{0}, 0, 1, &value, 1);
+    const double want = naive_value(kernel, left, 0, columns, 0);
+    EXPECT_NEAR(static_cast<double>(value), want, 1e-6 * want) << ones;
   }
 }
 

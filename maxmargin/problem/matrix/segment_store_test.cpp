@@ -22,6 +22,17 @@ TEST(SegmentStore, KeepsTheFirstWithinItsBudget) {
   EXPECT_EQ(store.find(3, 5, 10), nullptr) << "there was no room";
 }
 
+TEST(SegmentStore, WhatWasTooMuchTakesNoRoom) {
+  SegmentStore store(3, 20 * sizeof(float));
+  store.add(0, 0, 30, std::make_unique<float[]>(30));
+  EXPECT_EQ(store.find(0, 0, 30), nullptr);
+  EXPECT_EQ(store.room(), 20u);
+  store.add(1, 0, 15, std::make_unique<float[]>(15));
+  store.add(1, 0, 5, std::make_unique<float[]>(5));  // there is one already
+  EXPECT_NE(store.find(1, 0, 15), nullptr);
+  EXPECT_EQ(store.room(), 5u);
+}
+
 TEST(SegmentStore, ThreadsAddTheSameRowsAtOnce) {
   const Threads threads(4);
   SegmentStore store(50, 1 << 20);
