@@ -68,6 +68,7 @@ TEST_F(CliOutOfCore, ScaledRowsAndBasisFunctions) {
   };
   same({"--scale=deviation"});
   same({"--kernel", "rbf", "--gamma", "0.5", "--approximate", "pivoted", "--rank", "12"});
+  same({"--parametric", "x1^2", "--parametric-column", "2", "--scale=range"});
 }
 
 TEST_F(CliOutOfCore, SaysWhyNot) {
@@ -81,7 +82,7 @@ TEST_F(CliOutOfCore, SaysWhyNot) {
   };
   refused({}, "linear kernel", 2);
   refused({"--kernel", "linear", "--solver", "smo"}, "interior-point", 2);
-  refused({"--kernel", "linear", "--parametric", "x1"}, "functions", 2);
+  refused({"--kernel", "linear", "--parametric", "x1", "--solver", "lagrangian"}, "functions", 2);
   refused({"--kernel", "linear", "--memory", "1M"}, "give --memory", 2);
   refused({"--kernel", "linear", "--scratch", "nowhere"}, "nowhere", 6);
   write("d", "1 3:2 4000000000:1\n-1 3:1\n");

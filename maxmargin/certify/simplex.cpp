@@ -7,6 +7,7 @@
 #include "maxmargin/certify/extended.hpp"
 #include "maxmargin/linalg/enclosed.hpp"
 #include "maxmargin/problem/evaluate.hpp"
+#include "maxmargin/problem/matrix/capabilities.hpp"
 
 namespace maxmargin {
 namespace {
@@ -123,7 +124,9 @@ double largest_scale(const Quadratic& K) {
   return scale;
 }
 
-/// `product(beta, f)` fills f and returns its error, in units of sqrt(K_pp).
+using Vectors = std::vector<std::vector<double>>;
+
+/// `product(beta, f)` fills f of all classes and returns their errors, in units of sqrt(K_pp).
 template <class Product>
 SimplexCertified certified_by(const SimplexQp& qp, std::vector<double> a, Product&& product) {
   const Stopwatch clock;
@@ -134,10 +137,12 @@ SimplexCertified certified_by(const SimplexQp& qp, std::vector<double> a, Produc
   std::vector<double> error(qp.classes, 0.0);
   double largest = 0;
   const double scale = largest_scale(*qp.K);
+  Vectors beta;
+  for (std::size_t k = 0; k < qp.classes; ++k) beta.push_back(qp.coefficients(a, k));
+  const std::vector<double> own = product(beta, result.f);
   for (std::size_t k = 0; k < qp.classes; ++k) {
-    const double own = product(qp.coefficients(a, k), result.f[k]);
     // Objectives over a kernel that is not positive semi-definite bound nothing, however rounded.
-    if (mercer) error[k] = rounded_up(own + shared_point_error(qp, a, k));
+    if (mercer) error[k] = rounded_up(own[k] + shared_point_error(qp, a, k));
     largest = std::max(largest, rounded_up(error[k] * scale));
   }
   result.of_class = Judge(qp, a, result.f, error).run();
@@ -171,11 +176,15 @@ SimplexCertified certified_by(const SimplexQp& qp, std::vector<double> a, Produc
 
 SimplexCertified certify(const SimplexQp& qp, std::vector<double> a, Precision precision,
                          const Threads& threads) {
-  return certified_by(qp, std::move(a),
-                      [&](const std::vector<double>& beta, std::vector<double>& f) {
-                        qp.K->multiply(beta, f, precision, threads);
-                        return product_error(*qp.K, beta, precision);
-                      });
+  return certified_by(qp, std::move(a), [&](const Vectors& beta, Vectors& f) {
+    const PartialProducts* several = precision == Precision::exact ? qp.K->can().partial : nullptr;
+    if (several == nullptr || !several->multiply_several(beta, f, threads))
+      for (std::size_t k = 0; k < beta.size(); ++k)
+        qp.K->multiply(beta[k], f[k], precision, threads);
+    std::vector<double> errors;
+    for (const auto& each : beta) errors.push_back(product_error(*qp.K, each, precision));
+    return errors;
+  });
 }
 
 double rounding_of(const SimplexQp& qp, std::span<const double> a, Precision precision) {
@@ -190,10 +199,12 @@ double rounding_of(const SimplexQp& qp, std::span<const double> a, Precision pre
 std::optional<SimplexCertified> certify_extended(const SimplexQp& qp, std::vector<double> a,
                                                  const Threads& threads) {
   if (!has_extended_product(*qp.K, qp.size() * qp.classes)) return std::nullopt;
-  return certified_by(qp, std::move(a),
-                      [&](const std::vector<double>& beta, std::vector<double>& f) {
-                        return extended_product(*qp.K, beta, f, threads);
-                      });
+  return certified_by(qp, std::move(a), [&](const Vectors& beta, Vectors& f) {
+    std::vector<double> errors;
+    for (std::size_t k = 0; k < beta.size(); ++k)
+      errors.push_back(extended_product(*qp.K, beta[k], f[k], threads));
+    return errors;
+  });
 }
 
 }  // namespace maxmargin

@@ -15,21 +15,21 @@ using StreamedVariables = std::function<std::vector<double>(const RowChunk&)>;
 
 struct StreamedCertified {
   Certificate certificate;
-  std::vector<double> point;  ///< w = X'beta, and b behind it where there is a constant
+  std::vector<double> point;  ///< w = X'beta, and what else belongs to a point
   double seconds = 0;
 };
 
 /// How good variables are, by two passes over the rows that know no solver: w = X'beta from the
-/// variables alone, then the terms of the gap at each row. `bias` is b where it is free; where it
-/// is penalised b follows from the variables.
+/// variables alone, then the terms of the gap at each row. `free` are the numbers of the point that
+/// cost nothing; where b is penalised it follows from the variables.
 StreamedCertified certify(const StreamedProblem& problem, const StreamedVariables& variables,
-                          double bias, const Threads& threads);
+                          std::span<const double> free, const Threads& threads);
 
 /// What the first pass tells of w = X'beta, in doubles.
 struct StreamedSums {
   double reach = 0;                         ///< sum |beta| |x|
   double count = 0;                         ///< of rows
-  double residual = 0, residual_error = 0;  ///< sum of beta where the constant is free
+  double residual = 0, residual_error = 0;  ///< length of the sums of beta times what is free
 };
 
 /// The second pass piece by piece, for a pass that has other work too: parts as in streamed.hpp.
@@ -40,10 +40,14 @@ class StreamedExaminer {
   StreamedExaminer(const StreamedProblem& problem, std::vector<double> point,
                    const StreamedSums& sums = {});
 
-  /// `f`: decision values at the rows of the chunk; `length`: of these rows, at least; may be
-  /// empty.
+  /// Decision values at the rows of the chunk, and what bounds need besides.
+  struct RowValues {
+    std::span<const double> f;
+    std::span<const double> length = {};  ///< of what is penalised of a row, at least
+    std::span<const double> free = {};    ///< the free numbers of a row
+  };
   void add(std::size_t part, const RowChunk& chunk, std::span<const double> a,
-           std::span<const double> f, std::span<const double> length = {});
+           const RowValues& rows);
   /// Without the residuals and the rounding, which w alone does not tell.
   Certificate certificate() const;
 
@@ -52,19 +56,34 @@ class StreamedExaminer {
   struct Room {
     double width = 0, slope = 0, bend = 0;  ///< half of its room, and the most on its way
   };
+  /// All variables with room, where functions have equality rows: with G = sum room^2 psi psi' the
+  /// move room_v^2 s_v psi_v'y of each takes what the rows miss for G y = -(what they miss).
+  struct SharedRoom {
+    std::vector<double> gram;                ///< G
+    double widest = 0;                       ///< room |psi|, at most
+    double slope = 0, length = 0, bend = 0;  ///< what moves of |y| = 1 cost, at most
+  };
+  struct RowAt {
+    double f, length, free_length;
+    std::span<const double> free;
+  };
   struct Sums {
     EnclosedSum values, conjugates;
     double highest = -infinity, lowest = infinity;  ///< multipliers of the free constant's row
     double violation = 0;
     Room adding, taking;  ///< the widest to make the sum of beta larger, and smaller
+    SharedRoom shared;
   };
-  void add_variable(Sums& sums, const Block& block, double a, double f, double length) const;
+  void add_variable(Sums& sums, const Block& block, double a, const RowAt& at) const;
+  void add_room(SharedRoom& room, const Block& block, double a, const RowAt& at,
+                double error) const;
   double equality_price(const Sums& all) const;
+  double shared_price(const SharedRoom& room, double missed) const;
 
   const StreamedProblem& problem_;
   std::vector<double> point_;
   StreamedSums first_;
-  double bias_, norm_;
+  double bias_, norm_, free_norm_;
   std::vector<Sums> parts_;
 };
 

@@ -39,7 +39,13 @@ void widen(const StreamedProblem& problem, const RowChunk& chunk, std::size_t be
   for (std::size_t i = 0; i < count; ++i) {
     double* row = out + i * stride;
     std::fill(row + chunk.columns, row + features, 0.0);
-    if (features < stride) row[features] = 1;
+    if (features == stride) continue;
+    double* constant = row + features;
+    if (problem.constant == StreamedProblem::Constant::penalised) {
+      constant -= problem.functions;
+      std::move_backward(constant, row + features, row + stride);
+    }
+    *constant = 1;
   }
 }
 

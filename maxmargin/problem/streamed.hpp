@@ -12,10 +12,11 @@ namespace maxmargin {
 
 /// A machine with a linear kernel over rows that are on disk:
 ///
-///   min over w, b   1/2 |w|^2 (+ b^2/2)  +  sum of the losses of f(x) = w'x + b
+///   min over w, c, b   1/2 |w|^2 (+ b^2/2)  +  sum of the losses of f(x) = w'x + c'psi(x) + b
 ///
 /// which is DualQp with K = X X' where neither X nor any vector over its rows need be in memory. A
-/// point of it is n + 1 numbers, b behind w; n without a constant.
+/// point of it has what is penalised first, w and then b where it is, and what is free behind: the
+/// coefficients c of functions, and then b.
 struct StreamedProblem {
   enum class Constant { free, penalised, none };
 
@@ -25,7 +26,13 @@ struct StreamedProblem {
   /// the row is not of this machine. Called by several threads.
   std::function<std::size_t(double label, double weight, Block* out)> blocks;
 
+  std::size_t functions = 0;  ///< so many columns, the last ones, are psi: their c cost nothing
+
   std::size_t numbers() const { return rows->columns() + (constant == Constant::none ? 0 : 1); }
+  std::size_t penalised() const {
+    return rows->columns() - functions + (constant == Constant::penalised ? 1 : 0);
+  }
+  std::size_t free() const { return numbers() - penalised(); }
   std::size_t blocks_of(const RowChunk& chunk, std::size_t row, Block* out) const {
     return blocks(chunk.label[row], chunk.weight != nullptr ? chunk.weight[row] : 1, out);
   }
@@ -53,8 +60,8 @@ struct ChunkWork {
 };
 RowFile::Traffic for_each_chunk(const RowFile& rows, const Threads& threads, const ChunkWork& work);
 
-/// Rows [begin, begin + count) of a chunk in double, each of problem.numbers() values: the last is
-/// 1 where there is a constant.
+/// Rows [begin, begin + count) of a chunk in double, each of problem.numbers() values in the order
+/// of a point; the constant's is 1.
 void widen(const StreamedProblem& problem, const RowChunk& chunk, std::size_t begin,
            std::size_t count, double* out);
 

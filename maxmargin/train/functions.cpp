@@ -18,10 +18,11 @@ constexpr double least_independence = 1e-10;
 constexpr double least_told = 1e-6;
 constexpr int halvings_of_nu = 40;
 
-[[noreturn]] void refuse_dependence(const FunctionValues& functions, const Dependence& dependence,
+[[noreturn]] void refuse_dependence(std::span<const std::string> names,
+                                    const Dependence& dependence,
                                     const std::vector<std::vector<double>>& columns, bool biased) {
   const std::size_t first = biased ? 1 : 0;
-  const std::string& name = functions.names[dependence.column - first];
+  const std::string& name = names[dependence.column - first];
   const auto size = [&](std::size_t column) {
     double sum = 0;
     for (const double value : columns[column]) sum += value * value;
@@ -34,7 +35,7 @@ constexpr int halvings_of_nu = 40;
   for (std::size_t j = 0; j < dependence.column; ++j) {
     if (std::abs(dependence.weight[j]) * size(j) <= least_told * whole) continue;
     if (!others.empty()) others += " and ";
-    others += j < first ? std::string("the bias") : "'" + functions.names[j - first] + "'";
+    others += j < first ? std::string("the bias") : "'" + names[j - first] + "'";
   }
   throw Error(Fault::data,
               "the function '" + name + "' depends linearly on " +
@@ -52,15 +53,36 @@ bool FunctionValues::agree(std::size_t row, std::size_t other) const {
   return std::ranges::equal(of_row(row), of_row(other));
 }
 
+void require_rows_for_functions(std::size_t functions, std::size_t rows, bool has_bias) {
+  if (functions + (has_bias ? 1 : 0) > rows)
+    throw Error(Fault::data,
+                counted(functions, "function") + (has_bias ? " and the bias" : "") +
+                    " cannot be told apart in " + counted(rows, "row"),
+                "give more rows or fewer functions");
+}
+
+Orthonormal independent_functions(std::span<const std::string> names,
+                                  std::vector<std::vector<double>> columns, bool has_bias) {
+  // Values may be so large that their squares are not: the scale of a function is no matter.
+  std::vector<double> unit(columns.size(), 1.0);
+  for (std::size_t c = has_bias ? 1 : 0; c < columns.size(); ++c) {
+    double largest = 0;
+    for (const double value : columns[c]) largest = std::max(largest, std::abs(value));
+    if (largest > 0) unit[c] = std::ldexp(1.0, std::ilogb(largest));
+    for (double& value : columns[c]) value /= unit[c];
+  }
+  Orthonormal found = orthonormal(columns, least_independence);
+  if (found.dependence) refuse_dependence(names, *found.dependence, columns, has_bias);
+  for (auto& weights : found.recipe)
+    for (std::size_t j = 0; j < weights.size(); ++j) weights[j] /= unit[j];
+  return found;
+}
+
 FunctionBasis::FunctionBasis(const FunctionValues& functions, std::span<const Example> examples,
                              Bias bias)
     : has_bias(bias == Bias::unpenalised) {
   const std::size_t first = has_bias ? 1 : 0, rows = examples.size();
-  if (functions.count() + first > rows)
-    throw Error(Fault::data,
-                counted(functions.count(), "function") + (has_bias ? " and the bias" : "") +
-                    " cannot be told apart in " + counted(rows, "row"),
-                "give more rows or fewer functions");
+  require_rows_for_functions(functions.count(), rows, has_bias);
   std::vector<std::vector<double>> columns;
   if (has_bias) columns.emplace_back(rows, 1.0);
   for (std::size_t r = 0; r < functions.count(); ++r) {
@@ -68,21 +90,12 @@ FunctionBasis::FunctionBasis(const FunctionValues& functions, std::span<const Ex
     for (const Example& example : examples) column.push_back(functions.of_row(example.row)[r]);
   }
   given.assign(columns.begin() + static_cast<std::ptrdiff_t>(first), columns.end());
-  // Values may be so large that their squares are not: the scale of a function is no matter.
-  std::vector<double> unit(columns.size(), 1.0);
-  for (std::size_t c = first; c < columns.size(); ++c) {
-    double largest = 0;
-    for (const double value : columns[c]) largest = std::max(largest, std::abs(value));
-    if (largest > 0) unit[c] = std::ldexp(1.0, std::ilogb(largest));
-    for (double& value : columns[c]) value /= unit[c];
-  }
-  Orthonormal found = orthonormal(columns, least_independence);
-  if (found.dependence) refuse_dependence(functions, *found.dependence, columns, has_bias);
+  Orthonormal found = independent_functions(functions.names, std::move(columns), has_bias);
   const double scale = std::sqrt(static_cast<double>(rows));
   for (auto& direction : found.directions)
     for (double& value : direction) value *= scale;
   for (auto& weights : found.recipe)
-    for (std::size_t j = 0; j < weights.size(); ++j) weights[j] *= scale / unit[j];
+    for (double& weight : weights) weight *= scale;
   values.assign(
       std::make_move_iterator(found.directions.begin() + static_cast<std::ptrdiff_t>(first)),
       std::make_move_iterator(found.directions.end()));

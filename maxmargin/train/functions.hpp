@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "maxmargin/linalg/small.hpp"
 #include "maxmargin/loss/losses.hpp"
 #include "maxmargin/problem/dual_qp.hpp"
 #include "maxmargin/task/task.hpp"
@@ -48,6 +49,13 @@ struct FunctionBasis {
   std::vector<std::vector<double>> given_rows(std::span<const Index> example_of_variable,
                                               const DualQp& qp) const;
 };
+
+/// Throws Error where so many functions cannot be told apart in so many rows.
+void require_rows_for_functions(std::size_t functions, std::size_t rows, bool has_bias);
+/// Functions by their values, the bias first where it is among them, made orthonormal in terms of
+/// the values given. Throws Error as FunctionBasis does.
+Orthonormal independent_functions(std::span<const std::string> names,
+                                  std::vector<std::vector<double>> columns, bool has_bias);
 
 /// Throws Error unless a machine with these functions can be trained on the examples: rows enough,
 /// functions that do not depend on each other, and a nu that is feasible with them.

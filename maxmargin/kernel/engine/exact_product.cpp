@@ -71,9 +71,11 @@ struct Panel {
   }
 };
 
-void add_by_panels(const Form& form, const Rows& left, std::span<const Index> which,
-                   std::span<const double> coefficients, const Rows& columns, std::size_t begin,
-                   std::size_t count, double* y) {
+/// Calls use(first, rows, c, here, finish, sums) with the sums of the rows from which[first] on and
+/// the columns from begin + c on: those of a row after those of the one before.
+template <class Use>
+void for_each_tile(const Form& form, const Rows& left, std::span<const Index> which,
+                   const Rows& columns, std::size_t begin, std::size_t count, const Use& use) {
   const Summation summation(form.pairing);
   const Origin origin(summation, left, columns);
   alignas(64) double sums[product_rows_at_once * panel_columns];
@@ -90,11 +92,26 @@ void add_by_panels(const Form& form, const Rows& left, std::span<const Index> wh
         for (std::size_t k = 0; k < rows; ++k) tile[k] = lists.list(r + k);
         list_sums<double>(summation.pairing, panel.values.data(), {tile, rows}, sums);
         const Finish<double> finish{summation.factor, 1.0, lists.base.data() + r, panel.base};
-        add_exactly(form.map, !summation.is_product() || summation.is_euclidean(), finish, sums,
-                    rows, coefficients.data() + first + r, here, y + c);
+        use(first + r, rows, c, here, finish, sums);
       }
     }
   }
+}
+
+bool is_distance(const Form& form) {
+  const Summation summation(form.pairing);
+  return !summation.is_product() || summation.is_euclidean();
+}
+
+void add_values(const double* values, std::size_t width, std::size_t rows, std::size_t columns,
+                const double* coefficients, const SeveralSums& sums, double* y) {
+  for (std::size_t r = 0; r < rows; ++r)
+    for (std::size_t k = 0; k < sums.count; ++k) {
+      const double weight = coefficients[r * sums.count + k];
+      if (weight == 0) continue;
+      for (std::size_t c = 0; c < columns; ++c)
+        y[k * sums.stride + c] += weight * values[c + r * width];
+    }
 }
 
 }  // namespace
@@ -144,13 +161,48 @@ void ExactValues::add_product(const Rows& left, std::span<const Index> which,
                               std::span<const double> coefficients, const Rows& columns,
                               std::size_t begin, std::size_t count, double* y) const {
   if (columns.columns <= most_features_at_once && !by_differences_)
-    return add_by_panels(form_, left, which, coefficients, columns, begin, count, y);
+    return for_each_tile(form_, left, which, columns, begin, count,
+                         [&](std::size_t first, std::size_t rows, std::size_t c, std::size_t here,
+                             const Finish<double>& finish, const double* sums) {
+                           add_exactly(form_.map, is_distance(form_), finish, sums, rows,
+                                       coefficients.data() + first, here, y + c);
+                         });
   std::vector<double> tile(product_rows_at_once * count);
   for (std::size_t r = 0; r < which.size(); r += product_rows_at_once) {
     const auto some = which.subspan(r, std::min(product_rows_at_once, which.size() - r));
     block(left, some, columns, begin, count, tile.data(), count);
     for (std::size_t i = 0; i < some.size(); ++i)
       for (std::size_t c = 0; c < count; ++c) y[c] += coefficients[r + i] * tile[i * count + c];
+  }
+}
+
+void ExactValues::add_products(const Rows& left, std::span<const Index> which, const Rows& columns,
+                               std::size_t begin, std::size_t count,
+                               const SeveralSums& sums) const {
+  if (columns.columns <= most_features_at_once && !by_differences_) {
+    const bool cut = is_distance(form_);
+    alignas(64) double values[product_rows_at_once * panel_columns];
+    return for_each_tile(form_, left, which, columns, begin, count,
+                         [&](std::size_t first, std::size_t rows, std::size_t c, std::size_t here,
+                             const Finish<double>& finish, const double* raw) {
+                           for (std::size_t r = 0; r < rows; ++r)
+                             for (std::size_t i = 0; i < panel_columns; ++i) {
+                               const double sum = finish.factor * raw[r * panel_columns + i] +
+                                                  (finish.row_base[r] + finish.column_base[i]);
+                               values[r * panel_columns + i] = cut ? std::max(sum, 0.0) : sum;
+                             }
+                           map_exactly(form_.map, {values, rows * panel_columns});
+                           add_values(values, panel_columns, rows, here,
+                                      sums.coefficients.data() + first * sums.count, sums,
+                                      sums.y + c);
+                         });
+  }
+  std::vector<double> tile(product_rows_at_once * count);
+  for (std::size_t r = 0; r < which.size(); r += product_rows_at_once) {
+    const auto some = which.subspan(r, std::min(product_rows_at_once, which.size() - r));
+    block(left, some, columns, begin, count, tile.data(), count);
+    add_values(tile.data(), count, some.size(), count, sums.coefficients.data() + r * sums.count,
+               sums, sums.y);
   }
 }
 

@@ -7,6 +7,15 @@
 
 namespace maxmargin {
 
+/// Sums for several vectors at once: y[k * stride + c] += sum over r of coefficients[r * count + k]
+/// times the value at row r and column c.
+struct SeveralSums {
+  std::span<const double> coefficients;
+  std::size_t count;
+  double* y;
+  std::size_t stride;
+};
+
 /// Kernel values in double throughout, from sums of products where these are good enough, and
 /// otherwise from differences, which never cancel.
 class ExactValues {
@@ -26,6 +35,9 @@ class ExactValues {
   void add_product(const Rows& left, std::span<const Index> which,
                    std::span<const double> coefficients, const Rows& columns, std::size_t begin,
                    std::size_t count, double* y) const;
+  /// The same for several vectors, each value computed once.
+  void add_products(const Rows& left, std::span<const Index> which, const Rows& columns,
+                    std::size_t begin, std::size_t count, const SeveralSums& sums) const;
 
  private:
   Form form_;

@@ -79,6 +79,17 @@ class BiasedQuadratic final : public ForwardingQuadratic {
     for (double& value : y) value += sum;
   }
 
+  bool multiply_several(std::span<const std::vector<double>> x, std::span<std::vector<double>> y,
+                        const Threads& threads) const override {
+    const PartialProducts* theirs = inner().can().partial;
+    if (theirs == nullptr || !theirs->multiply_several(x, y, threads)) return false;
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      const double sum = std::accumulate(x[k].begin(), x[k].end(), 0.0);
+      for (double& value : y[k]) value += sum;
+    }
+    return true;
+  }
+
   /// The sum over x is rounded once more.
   double extended_error() const override {
     return ForwardingQuadratic::extended_error() + 4 * extended_roundoff;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "maxmargin/kernel/engine/byte_decay.hpp"
 #include "maxmargin/linalg/accumulate.hpp"
@@ -23,6 +24,13 @@ class PartialProducts {
                      std::span<float* const> out, const Threads& threads) const = 0;
   virtual void add_product(std::span<const Index> which, std::span<const double> coefficients,
                            std::span<double> y, const Threads& threads) const = 0;
+  /// y[k] = K x[k], in double as multiply() has it, with each value computed once for all of them.
+  /// False, and nothing is done, where one after another is as good or all that is known.
+  virtual bool multiply_several(std::span<const std::vector<double>> /*x*/,
+                                std::span<std::vector<double>> /*y*/,
+                                const Threads& /*threads*/) const {
+    return false;
+  }
 
  protected:
   ~PartialProducts() = default;

@@ -8,6 +8,7 @@
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/data/like.hpp"
 #include "maxmargin/kernel/engine/engine.hpp"
+#include "maxmargin/kernel/engine/exact_product.hpp"
 #include "maxmargin/kernel/engine/extended_product.hpp"
 #include "maxmargin/kernel/given.hpp"
 #include "maxmargin/kernel/mercer.hpp"
@@ -258,6 +259,37 @@ class KernelQuadratic final : public Quadratic,
                                    y.data() + begin + at);
       });
     });
+  }
+
+  bool multiply_several(std::span<const std::vector<double>> x, std::span<std::vector<double>> y,
+                        const Threads& threads) const override {
+    if (is_linear() || !form()) return false;
+    std::vector<Index> which;
+    std::vector<double> coefficients, sums(x.size() * size(), 0.0);
+    std::size_t nonzeros = 0;
+    for (std::size_t i = 0; i < size(); ++i) {
+      std::size_t here = 0;
+      for (const auto& each : x) here += each[i] != 0;
+      if (here == 0) continue;
+      nonzeros += here;
+      which.push_back(static_cast<Index>(i));
+      for (const auto& each : x) coefficients.push_back(each[i]);
+    }
+    const ExactValues exact(*form(), *packed_->rows);
+    // What is proved of multiply() has to hold for these values, too.
+    if (nonzeros < 2 * which.size() || exact.error() > engine().errors().in_double) return false;
+    const std::vector<Index> ids = rows_of(which);
+    threads.split(size(), task_columns(size(), threads), [&](std::size_t begin, std::size_t end) {
+      for_each_piece(begin, end - begin, [&](std::size_t row, std::size_t count, std::size_t at) {
+        exact.add_products(*packed_->rows, ids, *packed_->rows, row, count,
+                           {coefficients, x.size(), sums.data() + begin + at, size()});
+      });
+    });
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      const auto first = sums.begin() + static_cast<std::ptrdiff_t>(k * size());
+      y[k].assign(first, first + static_cast<std::ptrdiff_t>(size()));
+    }
+    return true;
   }
 
   void multiply_extended(std::span<const double> x, std::span<long double> y,

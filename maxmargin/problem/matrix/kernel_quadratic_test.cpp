@@ -6,6 +6,10 @@
 #include <numeric>
 
 #include "maxmargin/base/rng.hpp"
+#include "maxmargin/kernel/engine/engine.hpp"
+#include "maxmargin/problem/matrix/biased.hpp"
+#include "maxmargin/problem/matrix/capabilities.hpp"
+#include "tests/made_data.hpp"
 
 namespace maxmargin::kernel_quadratic_test {
 namespace {
@@ -201,6 +205,52 @@ TEST(KernelQuadratic, StretchesShareThePackedRows) {
   EXPECT_GT(K->bytes(), 0u);
   EXPECT_EQ(K->restrict_to(numbers(100, 300))->bytes(), 0u);
   EXPECT_GT(K->restrict_to(std::vector<Index>{1, 3, 5, 7, 9, 11, 13, 15, 17, 19})->bytes(), 0u);
+}
+
+// For several vectors at once the products are those of each, with the same bits for any number of
+// threads; by the plain definition they are what was promised of them.
+TEST(KernelQuadratic, SeveralProductsAtOnce) {
+  for (const made::Storage storage : {made::Storage::dense_doubles, made::Storage::sparse}) {
+    Dataset data = made::regression(300, 7, storage, 4);
+    const auto rows = std::make_shared<const Features>(std::move(data.x));
+    Rng rng(3);
+    std::vector<std::vector<double>> x(5, std::vector<double>(300, 0.0));
+    for (std::size_t i = 0; i < 300; i += 2)
+      for (auto& each : x)
+        if (rng.uniform() < 0.8) each[i] = rng.normal();
+    for (const Kernel& kernel :
+         {Kernel(Rbf{0.3}), Kernel(Polynomial{0.5, 2, 1}), Kernel(Laplacian{0.2})}) {
+      SCOPED_TRACE(std::to_string(kernel.index()));
+      const auto plain = make_kernel_quadratic(kernel, rows, {}, Definite::unknown, Threads(1));
+      for (const auto& K : {plain, make_biased(plain)}) {
+        std::vector<std::vector<double>> have(5), again(5);
+        ASSERT_TRUE(K->can().partial->multiply_several(x, have, Threads(1)));
+        ASSERT_TRUE(K->can().partial->multiply_several(x, again, Threads(3)));
+        EXPECT_EQ(have, again);
+        for (std::size_t k = 0; k < x.size(); ++k) {
+          std::vector<double> want(300);
+          K->multiply(x[k], want, Precision::exact, Threads(1));
+          for (std::size_t i = 0; i < 300; ++i) {
+            double sum = 0, size = 0;
+            for (std::size_t j = 0; j < 300; ++j) {
+              const double value = naive_value(kernel, *rows, i, *rows, j) + (K == plain ? 0 : 1);
+              sum += value * x[k][j];
+              size += std::abs(value * x[k][j]);
+            }
+            EXPECT_NEAR(have[k][i], want[i], 1e-13 * size);
+            EXPECT_NEAR(have[k][i], sum, 1e-12 * size);
+          }
+        }
+      }
+      // Vectors that share no points gain nothing.
+      const std::vector<std::vector<double>> one(1, x[0]);
+      std::vector<std::vector<double>> none(1);
+      EXPECT_FALSE(plain->can().partial->multiply_several(one, none, Threads(1)));
+    }
+    const auto linear = make_kernel_quadratic(Linear{}, rows, {}, Definite::yes, Threads(1));
+    std::vector<std::vector<double>> none(5);
+    EXPECT_FALSE(linear->can().partial->multiply_several(x, none, Threads(1)));
+  }
 }
 
 }  // namespace

@@ -249,14 +249,22 @@ class Method {
   };
   /// Of g of an example whose values of f stand `stride` apart.
   Spread spread_of(std::size_t i, const double* f, std::size_t stride) const {
-    Spread spread;
     const double* a = &a_[i * qp_.classes];
-    for (std::size_t k = 0; k < qp_.classes; ++k) {
-      const double value = qp_.error(i, k) + f[k * stride];
-      spread.largest = std::max(spread.largest, value);
-      if (qp_.upper(i, k) > a[k]) spread.lowest = std::min(spread.lowest, value);
-    }
-    return spread;
+    const std::size_t label = qp_.label[i];
+    double largest = -infinity, lowest = infinity;
+    const auto look = [&](std::size_t begin, std::size_t end) {
+      for (std::size_t k = begin; k < end; ++k) {
+        const double value = f[k * stride];
+        largest = std::max(largest, value);
+        lowest = std::min(lowest, a[k] < 0 ? value : infinity);
+      }
+    };
+    look(0, label);
+    look(label + 1, qp_.classes);
+    // e is 1 for all of them, and 0 for the label; adding it keeps the order.
+    const double own = f[label * stride];
+    return {std::max(1 + largest, own),
+            std::min(1 + lowest, qp_.cost[i] > a[label] ? own : infinity)};
   }
 
   /// Those of the set that violate most; the largest violation.

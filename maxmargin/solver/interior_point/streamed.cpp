@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/linalg/small.hpp"
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/solver/interior_point/corner_span.hpp"
 #include "maxmargin/solver/interior_point/streamed_pass.hpp"
@@ -37,6 +38,8 @@ constexpr int streamed_rounds = 6;
 // At corners: so many passes at most, each of which has to leave no more than this share.
 constexpr int corner_rounds = 40;
 constexpr double corner_progress = 0.7;
+// Of a free number: the share that rows on corners have to see of it.
+constexpr double least_seen = 1e-12;
 constexpr std::size_t most_passes = 300;
 // So many passes for one mu and it was lowered too fast.
 constexpr int lost_after = 12;
@@ -162,7 +165,8 @@ class StreamedFollower {
     if (!solution_.position.point.empty() && gap != 0 && !(gap < best_gap_)) return;
     best_gap_ = gap;
     solution_.position = std::move(position);
-    if (problem_.constant == StreamedProblem::Constant::free) solution_.bias = point.back();
+    const std::span<const double> free = point.subspan(problem_.penalised());
+    solution_.free.assign(free.begin(), free.end());
   }
 
   /// Whether the last step went too far; then it is shortened.
@@ -185,7 +189,7 @@ class StreamedFollower {
     const auto fill = [&] {
       for (std::size_t i = 0; i < N; ++i) {
         std::copy_n(pass.matrix.data() + i * N, i + 1, factor_.matrix().row(i));
-        // Without rows near a corner nothing else would hold a free constant.
+        // Without rows near a corner nothing else would hold what is free.
         factor_.matrix().row(i)[i] += 1e-14 * pass.matrix[i * N + i] + 1e-100;
       }
     };
@@ -364,15 +368,24 @@ class StreamedFollower {
     return limits_.stopped();
   }
 
-  /// The move of w and b among what rows on corners do not see that changes w - X'beta by `unseen`.
+  /// The move of a point among what rows on corners do not see that changes w - X'beta by `unseen`.
   std::vector<double> without_seen(const CornerSpan& span, std::vector<double> unseen) const {
-    if (problem_.constant != StreamedProblem::Constant::free) return unseen;
-    // b stands in no such equation of its own.
-    std::vector<double> constant(unseen.size(), 0.0);
-    constant.back() = 1;
-    constant = span.unseen(constant);
-    const double rest = 1 - constant.back();
-    return rest > 1e-12 ? moved(unseen, unseen.back() / rest, constant) : unseen;
+    // What is free stands in no such equation of its own: d = unseen + U e d_free for the projector
+    // U on what is not seen, where d_free are the free numbers of d themselves.
+    const std::size_t first = problem_.penalised(), count = problem_.free();
+    std::vector<std::vector<double>> directions;
+    SmallMatrix rest(count);
+    for (std::size_t j = 0; j < count; ++j) {
+      std::vector<double> unit(unseen.size(), 0.0);
+      unit[first + j] = 1;
+      directions.push_back(span.unseen(unit));
+      for (std::size_t k = 0; k < count; ++k)
+        rest(j, k) = (j == k ? 1 : 0) - directions[j][first + k];
+    }
+    const std::vector<double> own = solve_cholesky(
+        rest, {unseen.begin() + static_cast<std::ptrdiff_t>(first), unseen.end()}, least_seen);
+    for (std::size_t j = 0; j < count; ++j) unseen = moved(unseen, own[j], directions[j]);
+    return unseen;
   }
 
   /// Losses that are curved between two bounds: near its end the path is no longer needed, as

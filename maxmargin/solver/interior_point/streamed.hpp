@@ -48,7 +48,7 @@ std::vector<double> variables_of(const StreamedProblem& problem, const StreamedP
 
 struct StreamedSolution {
   StreamedPosition position;
-  double bias = 0;
+  std::vector<double> free;  ///< c and b, those that cost nothing
   Ended ended = Ended::stalled;
   std::size_t iterations = 0;      ///< passes over the rows
   std::size_t rows_in_memory = 0;  ///< that were taken there at the end

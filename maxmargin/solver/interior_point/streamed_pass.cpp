@@ -12,8 +12,6 @@
 namespace maxmargin {
 namespace {
 
-using Constant = StreamedProblem::Constant;
-
 /// Where the pass is: on the path of mu, or at corners with the direction beside them, if it is
 /// known.
 struct PassPoint {
@@ -178,7 +176,7 @@ Newton pass(const StreamedProblem& problem, const PassPoint& place, const Thread
   // So far gradient is Z'beta.
   double primal = 0, dual = 0;
   for (std::size_t j = 0; j < N; ++j) {
-    const bool free = problem.constant == Constant::free && j + 1 == N;
+    const bool free = j >= problem.penalised();
     if (!free) {
       if (place.at == PassPoint::At::path) result.matrix[j * N + j] += 1;
       primal += point[j] * point[j] / 2;

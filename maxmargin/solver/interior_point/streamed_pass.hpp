@@ -69,9 +69,9 @@ struct Newton {
 
   bool complete = true;        ///< false: the pass was stopped
   std::vector<double> matrix;  ///< 1 + Z'D^-1 Z (at corners without the 1), lower triangle by rows
-  std::vector<double> gradient;  ///< w - X'beta and what belongs to b
+  std::vector<double> gradient;  ///< w - X'beta and what belongs to c and b
   std::vector<double> drift;     ///< Z' dbeta/dmu
-  double primal = 0, dual = 0;   ///< the latter is a bound only where the last of gradient is 0
+  double primal = 0, dual = 0;   ///< the latter is a bound only where that of c and b is 0
   double longest = 0;            ///< a row's length
   double gives = 0;              ///< -dt/dh, summed: how much stands near its corners
   double off_corners = 0;        ///< how far f at the end is from where Corners has it, at most

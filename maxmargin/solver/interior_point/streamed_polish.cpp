@@ -12,8 +12,6 @@
 namespace maxmargin {
 namespace {
 
-using Constant = StreamedProblem::Constant;
-
 // Of sums over the rows at their bounds.
 constexpr double polished_rounding = 1e-13;
 
@@ -26,21 +24,16 @@ bool is_at_corner(const Block* block, std::size_t blocks, double f, double reach
 
 /// What one chunk has to tell; `beta` of the rows that stay at their bounds goes into the sums.
 struct Found {
-  std::vector<double> Z;
+  std::vector<double> Z, free;
   std::vector<Index> row;  ///< of each variable, among those found here
   std::vector<Block> block;
   std::size_t rows = 0;
   double fixed_size = 0;
 };
 
-/// Of a row that is kept: all but that of a free constant.
-std::size_t kept_columns(const StreamedProblem& problem) {
-  return problem.numbers() - (problem.constant == Constant::free ? 1 : 0);
-}
-
 void look_through(const StreamedProblem& problem, const RowChunk& chunk, std::span<const double> f,
                   double reach, std::vector<double>& fixed, Found& found) {
-  const std::size_t N = problem.numbers(), columns = kept_columns(problem);
+  const std::size_t N = problem.numbers(), columns = problem.penalised();
   std::vector<double> Z(rows_at_once * N), beta(rows_at_once);
   Block block[2];
   for (std::size_t begin = 0; begin < chunk.rows; begin += rows_at_once) {
@@ -51,7 +44,9 @@ void look_through(const StreamedProblem& problem, const RowChunk& chunk, std::sp
       const double value = f[begin + i];
       const std::size_t blocks = problem.blocks_of(chunk, begin + i, block);
       if (is_at_corner(block, blocks, value, reach)) {
-        found.Z.insert(found.Z.end(), Z.data() + i * N, Z.data() + i * N + columns);
+        const double* row = Z.data() + i * N;
+        found.Z.insert(found.Z.end(), row, row + columns);
+        found.free.insert(found.free.end(), row + columns, row + N);
         found.block.insert(found.block.end(), block, block + blocks);
         found.row.insert(found.row.end(), blocks, static_cast<Index>(found.rows++));
         continue;
@@ -69,6 +64,7 @@ void append(CornerRows& to, const Found& found, std::size_t columns) {
                                         : to.row.empty() ? 0
                                                          : to.row.back() + 1);
   to.Z.append(found.Z);
+  to.free.insert(to.free.end(), found.free.begin(), found.free.end());
   for (const Index row : found.row) to.row.push_back(first + row);
   to.block.insert(to.block.end(), found.block.begin(), found.block.end());
 }
@@ -102,7 +98,7 @@ std::vector<double> variables_of(const StreamedProblem& problem, const StreamedP
 CornerRows collect_corner_rows(const StreamedProblem& problem, const CornerSearch& search,
                                const Threads& threads, const GoOn& go_on) {
   const Stopwatch clock;
-  const std::size_t N = problem.numbers(), columns = kept_columns(problem);
+  const std::size_t N = problem.numbers(), columns = problem.penalised();
   CornerRows result;
   result.position.point.assign(search.point.begin(), search.point.end());
   result.position.reach = search.reach;
@@ -118,7 +114,7 @@ CornerRows collect_corner_rows(const StreamedProblem& problem, const CornerSearc
          found[part] = Found{};
          look_through(problem, chunk, f, search.reach, fixed[part], found[part]);
          if (search.before != nullptr)
-           examiner.add(part, chunk, variables_of(problem, *search.before, chunk), f);
+           examiner.add(part, chunk, variables_of(problem, *search.before, chunk), {f});
        },
        [&](std::span<const RowChunk> chunks) {
          for (std::size_t k = 0; k < chunks.size(); ++k) {
@@ -138,21 +134,47 @@ CornerRows collect_corner_rows(const StreamedProblem& problem, const CornerSearc
   return result;
 }
 
+namespace {
+
+/// The rows of A for what is free, each with what the variables outside leave for it; false if the
+/// bounds do not let the variables sum up to that.
+bool add_free_rows(std::span<const double> values, std::span<const double> outside, double nothing,
+                   DualQp& qp) {
+  const std::size_t count = outside.size();
+  for (std::size_t j = 0; j < count; ++j) {
+    auto& row = qp.A.emplace_back(qp.size());
+    double least = 0, most = 0;
+    for (std::size_t v = 0; v < qp.size(); ++v) {
+      const Block& block = qp.block[v];
+      row[v] = block.sign * values[qp.row[v] * count + j];
+      if (row[v] == 0) continue;
+      least += std::min(row[v] * block.lower, row[v] * block.upper);
+      most += std::max(row[v] * block.lower, row[v] * block.upper);
+    }
+    if (-outside[j] < least - nothing || -outside[j] > most + nothing) return false;
+    qp.d.push_back(std::clamp(-outside[j], least, most));
+  }
+  return true;
+}
+
+}  // namespace
+
 std::optional<Restricted> solve_restricted(const StreamedProblem& problem, CornerRows near,
                                            const Run& run) {
-  const std::size_t N = problem.numbers();
-  const bool free = problem.constant == Constant::free;
-  const std::size_t columns = N - (free ? 1 : 0);
+  const std::size_t columns = problem.penalised();
   Restricted result;
   result.position = std::move(near.position);
   result.point = std::move(near.fixed);
-  double outside = 0;
-  if (free) {
-    outside = result.point.back();
-    result.point.back() = result.position.point.back();
-  }
+  const std::vector<double> outside(result.point.begin() + static_cast<std::ptrdiff_t>(columns),
+                                    result.point.end());
+  std::copy(result.position.point.begin() + static_cast<std::ptrdiff_t>(columns),
+            result.position.point.end(),
+            result.point.begin() + static_cast<std::ptrdiff_t>(columns));
   const double nothing = polished_rounding * near.fixed_size;
-  if (near.block.empty()) return std::abs(outside) > nothing ? std::nullopt : std::optional(result);
+  if (near.block.empty()) {
+    const auto is_left = [&](double each) { return std::abs(each) > nothing; };
+    return std::ranges::any_of(outside, is_left) ? std::nullopt : std::optional(result);
+  }
 
   const std::size_t points = near.row.back() + 1;
   const auto Z = std::make_shared<const LowRank>(points, columns, std::move(near.Z));
@@ -162,26 +184,16 @@ std::optional<Restricted> solve_restricted(const StreamedProblem& problem, Corne
   qp.block = std::move(near.block);
   std::vector<double> shift(points);
   Z->spread(std::span(result.point).first(columns), shift, run.threads);
-  double least = 0, most = 0;
-  for (std::size_t v = 0; v < qp.size(); ++v) {
-    Block& block = qp.block[v];
-    block.linear += block.sign * shift[qp.row[v]];
-    least += std::min(block.sign * block.lower, block.sign * block.upper);
-    most += std::max(block.sign * block.lower, block.sign * block.upper);
-  }
-  if (free) {
-    if (-outside < least - nothing || -outside > most + nothing) return std::nullopt;
-    outside = -std::clamp(-outside, least, most);
-    auto& row = qp.A.emplace_back(qp.size());
-    for (std::size_t v = 0; v < qp.size(); ++v) row[v] = qp.block[v].sign;
-    qp.d = {-outside};
-  }
+  for (std::size_t v = 0; v < qp.size(); ++v)
+    qp.block[v].linear += qp.block[v].sign * shift[qp.row[v]];
+  if (!add_free_rows(near.free, outside, nothing, qp)) return std::nullopt;
   InteriorPoint options;
   options.stop.kkt = options.stop.relative_gap = 1e-13;
   const Solution solution = maxmargin::run(qp, options, run);
   const std::vector<double> w = Z->gather(qp.coefficients(solution.a), run.threads);
   for (std::size_t j = 0; j < columns; ++j) result.point[j] += w[j];
-  if (free) result.point.back() = solution.lambda.at(0);
+  for (std::size_t j = 0; j < outside.size(); ++j)
+    result.point[columns + j] = solution.lambda.at(j);
   result.position.own = solution.a;
   return result;
 }

@@ -12,7 +12,8 @@ struct CornerRows {
   bool complete = true;  ///< false: the pass was stopped
   bool too_many = false;
   StreamedPosition position;  ///< without the values
-  Buffer<double> Z;           ///< rows that were kept, without the column of a free constant
+  Buffer<double> Z;           ///< rows that were kept, of each what is penalised
+  std::vector<double> free;   ///< and what is free
   std::vector<Index> row;     ///< of each variable
   std::vector<Block> block;
   std::vector<double> fixed;  ///< Z'beta of the others
@@ -35,7 +36,7 @@ CornerRows collect_corner_rows(const StreamedProblem& problem, const CornerSearc
                                const Threads& threads, const GoOn& go_on);
 
 /// The optimum where only the rows near their corners move. Nothing if their bounds do not let the
-/// variables sum up to what the constant asks for.
+/// variables sum up to what the constant or a function asks for.
 struct Restricted {
   StreamedPosition position;
   std::vector<double> point;

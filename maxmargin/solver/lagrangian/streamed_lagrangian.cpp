@@ -198,7 +198,7 @@ class StreamedIteration {
                                     std::size_t count, std::size_t& variable) {
       if (examiner != nullptr && begin == 0)
         examiner->add(static_cast<std::size_t>(&part - parts.data()), chunk,
-                      result_.of(problem_, chunk), decision_values(problem_, chunk, w_));
+                      result_.of(problem_, chunk), {decision_values(problem_, chunk, w_)});
       multiply_rows(part.Z.data(), count, point, part.f);
       Block block[2];
       for (std::size_t i = 0; i < count; ++i) {
@@ -293,6 +293,9 @@ StreamedLagrangianSolution run(const StreamedProblem& problem, const Lagrangian&
   if (problem.constant == StreamedProblem::Constant::free)
     throw Error(Fault::usage, "the solver 'lagrangian' takes no free bias",
                 "choose --bias penalised or none");
+  if (problem.functions > 0)
+    throw Error(Fault::usage, "the solver 'lagrangian' takes no functions beside the kernel part",
+                "choose --solver interior-point");
   return StreamedIteration(problem, options, run).solve();
 }
 

@@ -24,11 +24,12 @@ struct Sample {
 };
 
 /// Rows in their order, each equally likely.
-Sample drawn_rows(const RowFile& rows, std::size_t count, std::uint64_t seed) {
+Sample drawn_rows(const RowFile& rows, std::size_t features, std::size_t count,
+                  std::uint64_t seed) {
   Sample sample;
-  auto x = std::make_shared<Features>(Features::dense(rows.columns()));
+  auto x = std::make_shared<Features>(Features::dense(features));
   Rng rng(seed);
-  std::vector<double> values(rows.columns());
+  std::vector<double> values(features);
   std::size_t needed = std::min(count, rows.rows());
   rows.read(1, [&](std::span<const RowChunk> chunks) {
     const RowChunk& chunk = chunks.front();
@@ -68,32 +69,34 @@ Approximated factor_of(const Approximated& found) {
 /// Z = K_mn T'^-1 of some rows, and what of their K(x, x) it leaves.
 class Projection {
  public:
-  Projection(const Kernel& kernel, const DiskBasis& basis, std::size_t features,
+  Projection(const Kernel& kernel, const DiskBasis& basis, std::size_t functions,
              const Threads& threads)
       : kernel_(kernel),
         engine_(make_engine(kernel, basis.basis, threads)),
         T_(*basis.factor.Z),
-        features_(features) {}
+        features_(basis.basis.columns()),
+        functions_(functions) {}
 
   void map(const RowChunk& chunk, std::size_t begin, std::size_t count, double* out) {
     const SerialBlas serial;
-    const std::size_t n = T_.rank();
+    const std::size_t n = T_.rank(), wide = n + functions_;
     Features some = Features::dense(features_);
-    std::vector<double> x(features_);
+    std::vector<double> x(features_ + functions_);
     for (std::size_t i = 0; i < count; ++i) {
       widen_row(chunk, begin + i, x);
-      some.append(x);
+      some.append(std::span(x).first(features_));
+      std::copy_n(x.data() + features_, functions_, out + i * wide + n);
     }
     std::vector<Index> which(count);
     std::iota(which.begin(), which.end(), Index{0});
-    engine_->exact_block(some, which, 0, n, out, n);
+    engine_->exact_block(some, which, 0, n, out, wide);
     blas().cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit,
-                       as_int(count), as_int(n), 1, T_.row(0), as_int(n), out, as_int(n));
+                       as_int(count), as_int(n), 1, T_.row(0), as_int(n), out, as_int(wide));
     const std::vector<double> own = self_values(kernel_, some);
     double trace = 0, left = 0;
     for (std::size_t i = 0; i < count; ++i) {
       double square = 0;
-      for (std::size_t j = 0; j < n; ++j) square += out[i * n + j] * out[i * n + j];
+      for (std::size_t j = 0; j < n; ++j) square += out[i * wide + j] * out[i * wide + j];
       trace += own[i];
       left += std::max(0.0, own[i] - square);
     }
@@ -120,7 +123,7 @@ class Projection {
   const Kernel& kernel_;
   std::unique_ptr<Engine> engine_;
   const LowRank& T_;
-  std::size_t features_;
+  std::size_t features_, functions_;
   std::mutex mutex_;
   std::vector<PartOfTrace> parts_;
 };
@@ -131,20 +134,22 @@ std::optional<DiskBasis> approximate_on_disk(const RowFile& rows, const Kernel& 
                                              const Approximate& how, const DiskRoom& room,
                                              const Threads& threads, const GoOn& go_on) {
   DiskBasis result;
+  const std::size_t features = rows.columns() - room.functions;
   {
-    const Sample sample = drawn_rows(rows, sample_size(rows, how, room.sample_bytes), how.seed);
+    const Sample sample =
+        drawn_rows(rows, features, sample_size(rows, how, room.sample_bytes), how.seed);
     const Approximated found =
         approximate(*make_kernel_quadratic(kernel, sample.x, {}, Definite::unknown, threads), how,
                     threads, go_on);
     if (found.stopped || found.basis.empty()) return std::nullopt;
     result.factor = factor_of(found);
-    result.basis = Features::dense(rows.columns());
+    result.basis = Features::dense(features);
     result.basis.append(sample.x->view(), found.basis);
     for (const Index each : found.basis) result.row.push_back(sample.row[each]);
   }
-  Projection projection(kernel, result, rows.columns(), threads);
+  Projection projection(kernel, result, room.functions, threads);
   result.rows = reshaped(
-      rows, {room.folder, room.chunk_bytes, result.factor.basis.size()},
+      rows, {room.folder, room.chunk_bytes, result.factor.basis.size() + room.functions},
       [&](const RowChunk& chunk, std::size_t begin, std::size_t count, double* out) {
         projection.map(chunk, begin, count, out);
       },

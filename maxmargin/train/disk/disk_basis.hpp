@@ -30,6 +30,7 @@ struct DiskRoom {
   std::string folder;
   std::size_t chunk_bytes = 0;
   std::size_t sample_bytes = 0;
+  std::size_t functions = 0;  ///< so many columns behind the features are taken over as they are
 };
 
 /// Basis functions are chosen as `how` says among rows drawn at random, as many as fit into memory

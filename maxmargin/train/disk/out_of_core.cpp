@@ -9,6 +9,7 @@
 #include "maxmargin/solver/interior_point/streamed.hpp"
 #include "maxmargin/solver/lagrangian/streamed_lagrangian.hpp"
 #include "maxmargin/train/disk/disk_basis.hpp"
+#include "maxmargin/train/disk/disk_functions.hpp"
 #include "maxmargin/train/prepared.hpp"
 
 namespace maxmargin {
@@ -46,7 +47,19 @@ struct Role {
   double cost = 0;  ///< 0: nothing
 };
 
-StreamedProblem problem_of(const SpilledData& data, const RowFile& rows, const Subproblem& machine,
+/// The rows that machines are trained on: those of the data, scaled, or those of Z = K_mn T'^-1,
+/// and functions of them behind.
+struct Stage {
+  const RowFile* rows = nullptr;
+  Scaling scaling{};
+  std::optional<DiskFunctions> beside{};
+  std::unique_ptr<RowFile> scaled{};
+  std::optional<DiskBasis> basis{};
+
+  std::size_t functions() const { return beside ? beside->count() : 0; }
+};
+
+StreamedProblem problem_of(const SpilledData& data, const Stage& stage, const Subproblem& machine,
                            Outcome outcome) {
   std::vector<Role> roles(std::max<std::size_t>(1, data.appearance.size()));
   for (const Example& example : machine.examples)
@@ -65,7 +78,7 @@ StreamedProblem problem_of(const SpilledData& data, const RowFile& rows, const S
           std::copy(made.begin(), made.end(), out);
           return made.size();
         };
-        return StreamedProblem{&rows, constant_of(machine.bias), blocks};
+        return StreamedProblem{stage.rows, constant_of(machine.bias), blocks, stage.functions()};
       },
       machine.loss);
 }
@@ -81,29 +94,26 @@ std::size_t working_bytes(std::size_t memory, const RowFile& rows, std::size_t n
   return memory > taken ? memory - taken : 0;
 }
 
-/// The rows that machines are trained on: those of the data, scaled, or those of Z = K_mn T'^-1.
-struct Stage {
-  const RowFile* rows = nullptr;
-  Scaling scaling{};
-  std::unique_ptr<RowFile> scaled{};
-  std::optional<DiskBasis> basis{};
-};
-
-Stage stage_for(const SpilledData& data, const TrainOptions& options, const Threads& threads,
-                const GoOn& go_on) {
+Stage stage_for(const SpilledData& data, const Subproblems& problems, const TrainOptions& options,
+                const Threads& threads, const GoOn& go_on) {
   Stage stage;
   stage.rows = data.rows.get();
   const std::size_t chunk = spill_chunk_bytes(data.memory_bytes);
+  if (!options.functions.empty()) {
+    stage.beside = functions_on_disk(data, problems, options.functions, threads, go_on);
+    if (!stage.beside) return {};
+    stage.rows = stage.beside->rows.get();
+  }
   if (options.scaling) {
-    stage.scaling = learn_scaling(*data.rows, *options.scaling);
-    const std::size_t columns = data.rows->columns();
+    const std::size_t columns = data.rows->columns(), wide = stage.rows->columns();
+    stage.scaling = learn_scaling(*stage.rows, columns, *options.scaling);
     stage.scaled = reshaped(
-        *data.rows, {data.folder, chunk, columns},
+        *stage.rows, {data.folder, chunk, wide},
         [&](const RowChunk& rows, std::size_t begin, std::size_t count, double* out) {
           for (std::size_t i = 0; i < count; ++i) {
-            const std::span<double> row(out + i * columns, columns);
+            const std::span<double> row(out + i * wide, wide);
             widen_row(rows, begin + i, row);
-            apply(stage.scaling, row, rows.first_row + begin + i);
+            apply(stage.scaling, row.first(columns), rows.first_row + begin + i);
           }
         },
         threads, go_on);
@@ -113,12 +123,13 @@ Stage stage_for(const SpilledData& data, const TrainOptions& options, const Thre
   if (options.approximate) {
     Approximate how = *options.approximate;
     how.seed = options.seed;
-    if (how.rank > 0) require_memory_out_of_core(data.memory_bytes, how.rank);
+    if (how.rank > 0) require_memory_out_of_core(data.memory_bytes, how.rank + stage.functions());
     const std::size_t sample = (data.memory_bytes - program_bytes_out_of_core) / 3;
-    stage.basis = approximate_on_disk(*stage.rows, options.kernel, how,
-                                      {data.folder, chunk, sample}, threads, go_on);
+    stage.basis =
+        approximate_on_disk(*stage.rows, options.kernel, how,
+                            {data.folder, chunk, sample, stage.functions()}, threads, go_on);
     if (!stage.basis) return {};
-    require_memory_out_of_core(data.memory_bytes, stage.basis->row.size());
+    require_memory_out_of_core(data.memory_bytes, stage.basis->row.size() + stage.functions());
     stage.rows = stage.basis->rows.get();
   }
   return stage;
@@ -137,17 +148,18 @@ struct Part {
 
 class Trainer {
  public:
-  Trainer(const SpilledData& data, const RowFile& rows, const TrainOptions& options,
+  Trainer(const SpilledData& data, const Stage& stage, const TrainOptions& options,
           const Threads& threads, const Observer& observer, std::size_t machines)
       : data_(data),
-        rows_(rows),
+        stage_(stage),
+        rows_(*stage.rows),
         options_(options),
         threads_(threads),
         observer_(observer),
         machines_(static_cast<double>(machines)) {}
 
   Part train(const Subproblem& machine, Outcome outcome, DiskReport& disk) {
-    const StreamedProblem problem = problem_of(data_, rows_, machine, outcome);
+    const StreamedProblem problem = problem_of(data_, stage_, machine, outcome);
     Run context{threads_, {}, {}};
     context.seconds_before = clock_.seconds();
     context.observer = [this](Progress progress) {
@@ -174,7 +186,7 @@ class Trainer {
     const StreamedCertified certified = certify(
         problem,
         [&](const RowChunk& chunk) { return variables_of(problem, solution.position, chunk); },
-        solution.bias, threads_);
+        solution.free, threads_);
     add(disk, solution);
     disk.rows_in_memory = std::max(disk.rows_in_memory, solution.rows_in_memory);
     return part_of(machine, problem, solution, certified);
@@ -192,7 +204,7 @@ class Trainer {
     solver.stop = stop;
     const StreamedLagrangianSolution solution = run(problem, solver, context);
     const StreamedCertified certified = certify(
-        problem, [&](const RowChunk& chunk) { return solution.of(problem, chunk); }, 0, threads_);
+        problem, [&](const RowChunk& chunk) { return solution.of(problem, chunk); }, {}, threads_);
     add(disk, solution);
     return part_of(machine, problem, solution, certified);
   }
@@ -209,13 +221,19 @@ class Trainer {
   Part part_of(const Subproblem& subproblem, const StreamedProblem& problem, const Found& solution,
                const StreamedCertified& certified) const {
     Part part;
-    part.w = certified.point;
+    const std::span<const double> point = certified.point;
+    const std::size_t features = problem.rows->columns() - problem.functions;
+    part.w.assign(point.begin(), point.begin() + static_cast<std::ptrdiff_t>(features));
     Machine& machine = part.machine;
     static_cast<Sides&>(machine) = subproblem;
-    if (problem.constant != Constant::none) {
-      machine.lambda = {part.w.back()};
-      part.w.pop_back();
-    }
+    const double bias = problem.constant == Constant::free        ? point.back()
+                        : problem.constant == Constant::penalised ? point[features]
+                                                                  : 0;
+    if (problem.functions > 0)
+      machine.lambda =
+          stage_.beside->translated(bias, point.subspan(problem.penalised(), problem.functions));
+    else if (problem.constant != Constant::none)
+      machine.lambda = {bias};
     machine.ended = solution.ended;
     machine.iterations = solution.iterations;
     machine.certificate = certified.certificate;
@@ -226,6 +244,7 @@ class Trainer {
   }
 
   const SpilledData& data_;
+  const Stage& stage_;
   const RowFile& rows_;
   const TrainOptions& options_;
   const Threads& threads_;
@@ -314,7 +333,8 @@ std::optional<std::string> refuses_out_of_core(const TrainOptions& options) {
   if (options.solver != "auto" && options.solver != "interior-point" &&
       options.solver != Lagrangian::name)
     return "its solvers are interior-point and lagrangian";
-  if (!options.functions.empty()) return "it knows no functions beside the kernel part";
+  if (!options.functions.empty() && options.solver == Lagrangian::name)
+    return "the Lagrangian method knows no functions beside the kernel part";
   if (options.probability_folds > 0) return "it learns no probabilities";
   if (options.start) return "it starts from no model";
   if (options.l1) return "it knows no other regulariser than |w|^2";
@@ -333,10 +353,10 @@ TrainedOutOfCore train(const SpilledData& data, const TrainOptions& options, con
   Trained& trained = result.trained;
   trained.solver = options.solver == "auto" ? "interior-point" : options.solver;
   trained.reason = "the rows are read from disk in each iteration";
-  Stage stage = stage_for(data, options, threads, [&] {
+  Stage stage = stage_for(data, problems, options, threads, [&] {
     if (clock.seconds() >= options.stop.seconds) return false;
     Progress progress;
-    progress.phase = options.approximate ? "approximate" : "scale";
+    progress.phase = options.approximate ? "approximate" : options.scaling ? "scale" : "functions";
     progress.seconds = clock.seconds();
     return !observer || observer(progress) == Control::proceed;
   });
@@ -349,15 +369,16 @@ TrainedOutOfCore train(const SpilledData& data, const TrainOptions& options, con
     trained.rank = stage.basis->row.size();
     trained.residual = stage.basis->residual;
   }
-  Trainer trainer(data, *stage.rows, options, threads, observer, problems.list.size());
+  Trainer trainer(data, stage, options, threads, observer, problems.list.size());
   for (const Subproblem& machine : problems.list) {
     Part part = trainer.train(machine, problems.outcome, result.disk);
     add_to(trained, part, model.machines.empty());
     add_machine(stage, std::move(part), model);
   }
   model.support.fit();
-  result.disk.scratch_bytes = data.rows->bytes() + (stage.scaled ? stage.scaled->bytes() : 0) +
-                              (stage.basis ? stage.basis->rows->bytes() : 0);
+  result.disk.scratch_bytes =
+      data.rows->bytes() + (stage.beside ? stage.beside->rows->bytes() : 0) +
+      (stage.scaled ? stage.scaled->bytes() : 0) + (stage.basis ? stage.basis->rows->bytes() : 0);
   result.disk.direct = data.rows->is_direct();
   trained.train_seconds = std::max(0.0, clock.seconds() - trained.certify_seconds);
   return result;

@@ -84,8 +84,11 @@ void expect_equal(const std::string& path, const ReadOptions& reading, const Spi
     EXPECT_TRUE(machine.primal_only);
   }
   const Rows rows = again.x;
-  const auto have = Predictor(loaded).decision_values(rows, threads, Precision::exact);
-  const auto want = Predictor(whole.model).decision_values(rows, threads, Precision::exact);
+  const auto values = [&](const Model& model) {
+    const Predictor predictor(model);
+    return predictor.decision_values(predictor.prepared(rows), threads, Precision::exact);
+  };
+  const auto have = values(loaded), want = values(whole.model);
   ASSERT_EQ(have.size(), want.size());
   for (std::size_t k = 0; k < want.size(); ++k) EXPECT_NEAR(have[k], want[k], 1e-9);
 }
@@ -129,6 +132,91 @@ TEST_F(OutOfCoreTest, ScalesAsInMemory) {
     options.scaling = kind;
     expect_equal(path, {}, spilled(path, Outcome::number), options, threads_);
   }
+}
+
+TrainOptions with_functions(const Task& task) {
+  TrainOptions options = linear(task);
+  options.functions = {{ParametricFunction::Kind::expression, "sin(3*x1)", {}},
+                       {ParametricFunction::Kind::expression, "1e6*x2^2 + 1e6", {}},
+                       {ParametricFunction::Kind::column, "3", {}}};
+  return options;
+}
+
+TEST_F(OutOfCoreTest, FunctionsBesideAsInMemory) {
+  const std::string numbers = write(made::regression(500, 5, made::Storage::dense_doubles, 3));
+  for (const Bias bias : {Bias::unpenalised, Bias::penalised, Bias::none})
+    for (const ErrorLoss& loss :
+         {ErrorLoss(EpsilonInsensitive{0.1}), ErrorLoss(Huber{0.1}), ErrorLoss(Squared{})}) {
+      SCOPED_TRACE(std::to_string(loss.index()) + " " + std::to_string(static_cast<int>(bias)));
+      Svr task;
+      task.bias = bias;
+      task.loss = loss;
+      const TrainOptions options = with_functions(task);
+      expect_equal(numbers, {}, spilled(numbers, Outcome::number), options, threads_);
+      const Model streamed =
+          train(spilled(numbers, Outcome::number), options, threads_).trained.model;
+      const Model whole = train(read(numbers, {}, threads_), options, threads_).model;
+      ASSERT_EQ(streamed.machines[0].lambda.size(), 4u);
+      for (std::size_t r = 0; r < 4; ++r)
+        EXPECT_NEAR(streamed.machines[0].lambda[r], whole.machines[0].lambda[r], 1e-8);
+    }
+}
+
+TEST_F(OutOfCoreTest, FunctionsOfScaledRowsOfSeveralClasses) {
+  const std::string path = write(made::classification(600, 4, made::Storage::dense_doubles, 2, 3));
+  TrainOptions options = with_functions(Svc{});
+  options.scaling = ScalingKind::range;
+  expect_equal(path, {}, spilled(path, Outcome::classes), options, threads_);
+  const TrainedOutOfCore two = train(spilled(path, Outcome::classes), options, threads_);
+  const TrainedOutOfCore one = train(spilled(path, Outcome::classes), options, Threads(1));
+  EXPECT_EQ(to_bytes(one.trained.model), to_bytes(two.trained.model));
+}
+
+TEST_F(OutOfCoreTest, FunctionsBesideBasisFunctions) {
+  const std::string path = write(made::classification(400, 3, made::Storage::dense_doubles, 6));
+  TrainOptions options = with_functions(Svc{});
+  options.kernel = Rbf{0.5};
+  options.approximate = Approximate{Selection::random, 25, 0, 10, 0};
+  const TrainedOutOfCore found = train(spilled(path, Outcome::classes), options, threads_);
+  const Trained whole = train(read(path, {}, threads_), options, threads_);
+  EXPECT_EQ(found.trained.ended, Ended::converged);
+  EXPECT_EQ(found.trained.model.support_row, whole.model.support_row);
+  EXPECT_NEAR(found.trained.certificate.primal, whole.certificate.primal,
+              1e-7 * whole.certificate.primal);
+  EXPECT_LE(found.trained.certificate.relative_gap, 1e-9);
+  const Dataset again = read(path, {}, threads_);
+  for (const Verified& machine : verify(found.trained.model, again, threads_))
+    EXPECT_TRUE(machine.holds) << machine.reason;
+}
+
+TEST_F(OutOfCoreTest, RefusesFunctionsAsInMemory) {
+  const std::string path = write(made::classification(60, 4, made::Storage::dense_doubles, 2, 3));
+  const auto message = [&](const std::vector<std::string>& texts, bool disk) -> std::string {
+    TrainOptions options = linear(Svc{});
+    for (const std::string& text : texts)
+      options.functions.push_back({ParametricFunction::Kind::expression, text, {}});
+    try {
+      if (disk)
+        train(spilled(path, Outcome::classes), options, threads_);
+      else
+        train(read(path, {}, threads_), options, threads_);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  for (const std::vector<std::string>& texts : {std::vector<std::string>{"x1 - x1"},
+                                                {"x1", "x2", "2*x1 + x2 - 3"},
+                                                {"1/0"},
+                                                {"log(x1 - 100)"},
+                                                {"x9"},
+                                                {"x1 +"}}) {
+    EXPECT_NE(message(texts, true), "no error");
+    EXPECT_EQ(message(texts, true), message(texts, false));
+  }
+  TrainOptions options = with_functions(Svc{});
+  options.solver = "lagrangian";
+  EXPECT_TRUE(refuses_out_of_core(options).has_value());
 }
 
 TEST_F(OutOfCoreTest, LagrangianFindsTheSameOptimum) {

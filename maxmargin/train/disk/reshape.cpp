@@ -52,9 +52,8 @@ std::unique_ptr<RowFile> reshaped(const RowFile& rows, const Reshape& to, const 
   return made;
 }
 
-Scaling learn_scaling(const RowFile& rows, ScalingKind kind) {
+Scaling learn_scaling(const RowFile& rows, std::size_t n, ScalingKind kind) {
   Columns columns;
-  const std::size_t n = rows.columns();
   for (std::size_t j = 0; j < n; ++j) columns.feature.push_back(static_cast<Index>(j));
   columns.low.assign(n, infinity);
   columns.high.assign(n, -infinity);

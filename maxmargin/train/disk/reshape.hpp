@@ -30,7 +30,7 @@ std::unique_ptr<RowFile> reshaped(const RowFile& rows, const Reshape& to, const 
 /// A row of a chunk in double, with the zeros behind its last column.
 void widen_row(const RowChunk& chunk, std::size_t row, std::span<double> out);
 
-/// As learn_scaling, in two passes over rows on disk.
-Scaling learn_scaling(const RowFile& rows, ScalingKind kind);
+/// As learn_scaling, of the first columns, in two passes over rows on disk.
+Scaling learn_scaling(const RowFile& rows, std::size_t columns, ScalingKind kind);
 
 }  // namespace maxmargin

@@ -116,7 +116,6 @@ std::string hash_of(const RowFile& rows, const LabelList& labels, bool classes) 
 /// The classes as a data set of one row each, `sums` their weights in order of appearance.
 void outline_classes(const LabelList& labels, std::span<const double> sums, Dataset& outline) {
   const std::vector<std::size_t> order = labels.order();
-  outline.x = Features::sparse(0);
   for (std::size_t k = 0; k < order.size(); ++k) {
     outline.x.append(std::span<const Index>{}, std::span<const double>{});
     outline.weight.push_back(sums[order[k]]);
@@ -208,11 +207,11 @@ SpilledData spill(const std::string& path, const ReadOptions& reading, Outcome o
   const double cells = static_cast<double>(count) * static_cast<double>(spilled.features);
   spilled.density = cells > 0 ? static_cast<double>(nonzeros) / cells : 0;
   spilled.data_hash = hash_of(*spilled.rows, labels, classes);
+  spilled.outline.x = Features::sparse(spilled.features);
   if (classes) {
     outline_classes(labels, sums, spilled.outline);
     for (const std::size_t number : labels.order()) spilled.appearance.push_back(number);
   } else {
-    spilled.outline.x = Features::sparse(0);
     spilled.outline.x.append(std::span<const Index>{}, std::span<const double>{});
     spilled.outline.y = {0};
     spilled.outline.weight = {weight};
