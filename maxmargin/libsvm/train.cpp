@@ -13,6 +13,7 @@
 #include "maxmargin/data/like.hpp"
 #include "maxmargin/data/renumbering.hpp"
 #include "maxmargin/libsvm/folds.hpp"
+#include "maxmargin/libsvm/pair_table.hpp"
 #include "maxmargin/libsvm/predict.hpp"
 #include "maxmargin/libsvm/report.hpp"
 #include "maxmargin/train/folds/calibrate.hpp"
@@ -314,17 +315,6 @@ class Trainer {
     return model;
   }
 
-  static const Machine& machine_of(const Model& model, int one, int other) {
-    const auto number = [&](int label) {
-      return static_cast<int>(std::ranges::find(model.classes, std::to_string(label)) -
-                              model.classes.begin());
-    };
-    const std::pair<int, int> ends = std::minmax({number(one), number(other)});
-    return *std::ranges::find_if(model.machines, [&](const Machine& machine) {
-      return machine.positive == ends.second && machine.negative == ends.first;
-    });
-  }
-
   std::string report(const Model& own, const LibsvmModel& model, const Subproblems& problems,
                      std::span<const Calibrated> calibrated, std::size_t dots) const {
     std::string text;
@@ -349,11 +339,12 @@ class Trainer {
       add(own.machines[0], 0, 0, model.rho[0]);
       return text;
     }
+    const PairTable pairs(own);
     std::size_t pair = 0;
     for (std::size_t i = 0; i < model.labels.size(); ++i)
       for (std::size_t j = i + 1; j < model.labels.size(); ++j, ++pair) {
         if (!calibrated.empty()) text += calibrated[pair].printed;
-        add(machine_of(own, model.labels[i], model.labels[j]), i, j, model.rho[pair]);
+        add(pairs.machine_of(model.labels[i], model.labels[j]), i, j, model.rho[pair]);
       }
     return text + fmt::format("Total nSV = {}\n", model.vectors());
   }
@@ -473,10 +464,11 @@ class Trainer {
     const std::vector<int>& labels = fitted.model.labels;
     const std::size_t machines = fitted.own.machines.size();
     std::vector<double> values(of_machines.size());
+    const PairTable pairs(fitted.own);
     std::size_t pair = 0;
     for (std::size_t i = 0; i < labels.size(); ++i)
       for (std::size_t j = i + 1; j < labels.size(); ++j, ++pair) {
-        const Machine& machine = machine_of(fitted.own, labels[i], labels[j]);
+        const Machine& machine = pairs.machine_of(labels[i], labels[j]);
         const auto number = static_cast<std::size_t>(&machine - fitted.own.machines.data());
         const std::string& name = fitted.own.classes[static_cast<std::size_t>(machine.positive)];
         const double sign = name == std::to_string(labels[i]) ? 1 : -1;

@@ -320,9 +320,15 @@ Formulated formulate(const Examples& data, std::span<const Example> examples, co
 
 Formulated without(const Formulated& whole, std::span<const Example> examples, const Loss& loss,
                    Bias bias, const std::vector<bool>& left_out) {
-  Formulated result{
-      {whole.qp.K, whole.qp.row, whole.qp.block, {}, {}}, {}, whole.point_rows, whole.is_biased};
+  // One by one: where a copy in the braces of an aggregate throws, GCC 12 frees those before it
+  // twice.
+  Formulated result;
   DualQp& qp = result.qp;
+  qp.K = whole.qp.K;
+  qp.row = whole.qp.row;
+  qp.block = whole.qp.block;
+  result.point_rows = whole.point_rows;
+  result.is_biased = whole.is_biased;
   for (Block& block : qp.block) block.lower = block.upper = 0;
   std::vector<double> summed(qp.size(), 0.0);  // the weights of the blocks that share a variable
   std::vector<Example> kept;

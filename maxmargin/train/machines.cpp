@@ -9,6 +9,7 @@
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/solver/linear_program/linear_program.hpp"
 #include "maxmargin/train/approximation.hpp"
+#include "maxmargin/train/small_machines.hpp"
 #include "maxmargin/train/start.hpp"
 #include "maxmargin/train/together.hpp"
 
@@ -243,6 +244,7 @@ std::vector<TrainedMachine> train_machines(const Examples& data, const Subproble
     check_functions(data.functions, problem.examples, problem.loss, problem.bias);
   Audience audience(observer, problems.list.size());
   std::vector<TrainedMachine> trained(problems.list.size());
+  const SmallMachines small(data, problems, options, threads);
   for_each_machine(data, problems, options, threads,
                    [&](std::size_t k, std::size_t memory, const Threads& crew) {
                      const Subproblem& problem = problems.list[k];
@@ -251,10 +253,14 @@ std::vector<TrainedMachine> train_machines(const Examples& data, const Subproble
                          trained[k] = *std::move(none);
                          return;
                        }
-                     const Formulated formulated = formulate(data, problem.examples, problem.loss,
-                                                             options.kernel, problem.bias, crew);
-                     trained[k] = train_one(data, formulated, {options, memory, crew, audience, k},
-                                            problem.start);
+                     const MachineRun run{options, memory, crew, audience, k};
+                     if (auto found = small.train(problem, run))
+                       trained[k] = *std::move(found);
+                     else
+                       trained[k] = train_one(data,
+                                              formulate(data, problem.examples, problem.loss,
+                                                        options.kernel, problem.bias, crew),
+                                              run, problem.start);
                      trained[k].certified.f = {};
                      trained[k].certified.solution.a = {};
                    });
