@@ -194,8 +194,9 @@ TEST_F(CliStructured, TheOtherCommandsOfTheFamilyLearnAndClassify) {
   for (const char* loss : {"1", "2", "3", "4", "5", "10"}) {
     done({"svm_perf_learn", "-c", "0.1", "-l", loss, "rows", "m"});
     const Finished judged = done({"svm_perf_classify", "rows", "m", "p"});
-    for (const char* line : {"Accuracy   : ", "Precision  : ", "Recall     : ", "F1         : ",
-                             "PRBEP      : ", "ROCArea    : "})
+    for (const char* line : {"\nAverage loss on test set: ", "\nZero/one-error on test set: ",
+                             "\nNOTE: ", "\nAccuracy : ", "\nPrecision: ", "\nRecall   : ",
+                             "\nF1       : ", "\nPRBEP    : ", "\nROCArea  : ", "\nAvgPrec  : "})
       EXPECT_NE(judged.out.find(line), std::string::npos) << judged.out;
     EXPECT_EQ(std::ranges::count(text_of("p"), '\n'), 30);
   }
@@ -210,6 +211,7 @@ TEST_F(CliStructured, WrongUseOfTheFamilyIsExplained) {
   };
   fails({"svm_perf_learn"}, "Usage: svm_perf_learn");
   fails({"svm_perf_learn", "-l", "77", "rows", "m"}, "-l 77");
+  fails({"svm_perf_learn", "-l", "4", "--p", "1.5", "rows", "m"}, "at most 1");
   fails({"svm_perf_learn", "-t", "2", "rows", "m"}, "linear kernel only");
   fails({"svm_perf_learn", "-c", "x", "rows", "m"}, "not a finite number");
   fails({"svm_rank_learn", "-u", "1", "rows", "m"}, "Unknown option");

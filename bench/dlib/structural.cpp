@@ -3,8 +3,9 @@
 //   structural sequence TRAIN TEST COST EPSILON THREADS     SVM-hmm's format
 //   structural rank     TRAIN TEST COST EPSILON THREADS     LETOR's format
 //
-// prints one line of JSON: processor and clock seconds of training, the last objective and gap that
-// dlib reports, its objective by definition for rank, the share of wrong labels in TEST.
+// prints one line of JSON (and each round of a sequence's training on standard error): processor
+// and clock seconds of training, the last objective and gap that dlib reports, its objective by
+// definition for rank, the share of wrong labels in TEST.
 #include <dlib/svm.h>
 #include <dlib/svm_threaded.h>
 
@@ -68,27 +69,41 @@ class Extractor {
 void serialize(const Extractor&, std::ostream&) {}
 void deserialize(Extractor&, std::istream&) {}
 
-/// What dlib writes while it runs.
-class Listening {
- public:
-  Listening() : before_(std::cout.rdbuf(text_.rdbuf())) {}
-  ~Listening() { std::cout.rdbuf(before_); }
-  double last(const std::string& name) const {
-    const std::string all = text_.str();
-    const std::size_t at = all.rfind("\n" + name + ":");
-    return at == std::string::npos ? -1 : std::stod(all.substr(at + name.size() + 2));
-  }
-
- private:
-  std::ostringstream text_;
-  std::streambuf* before_;
-};
-
 double wall() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
+
+/// What dlib writes while it runs. Each round goes to standard error with the seconds so far: a run
+/// that is ended before its time has then shown what it reached.
+class Listening : private std::streambuf {
+ public:
+  Listening() : before_(std::cout.rdbuf(this)) {}
+  ~Listening() override { std::cout.rdbuf(before_); }
+  double last(const std::string& name) const {
+    const std::size_t at = text_.rfind("\n" + name + ":");
+    return at == std::string::npos ? -1 : std::stod(text_.substr(at + name.size() + 2));
+  }
+
+ private:
+  int_type overflow(int_type c) override {
+    text_ += static_cast<char>(c);
+    if (c == '\n' && text_.find("\niter:", start_) != std::string::npos) {
+      start_ = text_.size() - 1;
+      std::fprintf(stderr, "%.2f s, %.2f of the processor: objective %.8g, gap %.6g, planes %.0f\n",
+                   wall() - began_, static_cast<double>(std::clock() - ticks_) / CLOCKS_PER_SEC,
+                   last("objective"), last("objective gap"), last("num planes"));
+    }
+    return c;
+  }
+
+  const double began_ = wall();
+  const std::clock_t ticks_ = std::clock();
+  std::string text_ = "\n";
+  std::size_t start_ = 0;
+  std::streambuf* before_;
+};
 
 int run_sequence(char** argv) {
   std::map<std::string, unsigned long> names;

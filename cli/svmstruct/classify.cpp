@@ -5,6 +5,7 @@
 #include "cli/libsvm/talk.hpp"
 #include "cli/output.hpp"
 #include "cli/svmstruct/commands.hpp"
+#include "cli/svmstruct/text_model.hpp"
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/model/file/whole_file.hpp"
 
@@ -35,7 +36,9 @@ int classify(const Program& program, Arguments arguments) {
   libsvm::Talk talk(verbosity > 0 ? libsvm::Talk::Loud::yes : libsvm::Talk::Loud::no);
   require_writable(output, {test, model_file});
   talk.say("Reading model...");
-  const StructuredModel model = load_structured(model_file);
+  const StructuredModel model = is_text_model(model_file)
+                                    ? read_text_model(model_file, program.task)
+                                    : load_structured(model_file);
   if (model.task != program.task)
     throw libsvm::Worded(fmt::format("ERROR: {} is a model of task '{}', not of svm_{}_learn",
                                      model_file, model.task, program.name));

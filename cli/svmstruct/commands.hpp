@@ -11,7 +11,7 @@
 // The commands of SVMstruct's family as modes of this program: svm_NAME_learn and svm_NAME_classify
 // for hmm, rank, multiclass and perf, called by that name (links to the program) or with it as the
 // first word. Options, data and the lines on standard output are theirs; model files are this
-// program's, so that `maxmargin verify` can judge them.
+// program's, so that `maxmargin verify` can judge them, or with --text theirs.
 
 namespace maxmargin::cli::svmstruct {
 
@@ -20,8 +20,10 @@ using libsvm::Arguments;
 /// What is said on the command line of a learner.
 struct LearnOptions {
   double c = 0.01, epsilon = 0.1;
-  int norm = 1, rescaling = 2, loss = -1, verbosity = 1, bias = 1, order = 1;
-  double share = 1;                           ///< --p of svm_perf_learn: k by the positive rows
+  int norm = 1, rescaling = 2, loss = -1, verbosity = 1, order = 1;
+  double bias = 1;
+  bool text = false;                          ///< --text: the model as SVMstruct writes it
+  double share = 0;                           ///< --p of svm_perf_learn; 0: its standard
   std::map<std::string, std::string> kernel;  ///< settings of the task, from -t -d -g -s -r
   std::string data, model;
 };

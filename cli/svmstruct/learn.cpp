@@ -4,6 +4,7 @@
 
 #include "cli/libsvm/talk.hpp"
 #include "cli/svmstruct/commands.hpp"
+#include "cli/svmstruct/text_model.hpp"
 #include "cli/watch.hpp"
 #include "maxmargin/base/clock.hpp"
 
@@ -19,6 +20,8 @@ std::string learn_usage(const Program& program) {
              "         -p 1|2      slacks, or their squares (default 1)\n"
              "         -o 1|2      slack rescaling, or margin rescaling (default 2)\n"
              "         -v 0|1      whether to print anything (default 1)\n"
+             "         --text 0|1  1: write the model as SVMstruct does, without certificate "
+             "(default 0)\n"
              "         -w, -y, -k, -f, -q, -n, -m, -h, -#  are read and have no effect\n",
              program.name, program.epsilon) +
          std::string(program.extra_usage) + "This is maxmargin; 'maxmargin train --task " +
@@ -75,7 +78,7 @@ LearnOptions parse_learn(const Program& program, Arguments arguments, const char
         options.verbosity = whole();
         break;
       case 'b':
-        options.bias = whole();
+        options.bias = number();
         break;
       case 't':
       case 'd':
@@ -95,10 +98,14 @@ LearnOptions parse_learn(const Program& program, Arguments arguments, const char
       case '#':
         break;
       case '-':
-        if (reader.glued() == "t" && program.name == "hmm")
+        if (reader.glued() == "text")
+          options.text = whole() != 0;
+        else if (reader.glued() == "t" && program.name == "hmm")
           options.order = whole();
         else if (reader.glued() == "p" && program.name == "perf")
           options.share = number();
+        else if (reader.glued() == "b" && program.name == "perf")
+          options.bias = number();
         else if (!(program.name == "hmm" && (reader.glued() == "e" || reader.glued() == "b") &&
                    whole() == 0))
           reader.unknown();
@@ -204,7 +211,13 @@ int learn(const Program& program, Arguments arguments) {
   const auto data = task.read(options.data, settings, nullptr, threads);
   talk.say(read_line(program, *data) + "\n" + program.properties(*data));
   const Stopwatch watch;
-  training.rescue = [&](const StructuredModel& model) { save(model, options.model); };
+  const auto write = [&](const StructuredModel& model) {
+    if (options.text)
+      save_text_model(model, options.model);
+    else
+      save(model, options.model);
+  };
+  training.rescue = write;
   const StopRequest request;
   const TrainedStructured trained =
       watched(options.data, training.stop, request, ProgressLine::Show::no,
@@ -214,7 +227,7 @@ int learn(const Program& program, Arguments arguments) {
   if (!talk.is_quiet())
     talk.say(learning_report(options, trained.model, *data, watch.seconds()) +
              "Compacting linear model...done\nWriting learned model...");
-  save(trained.model, options.model);
+  write(trained.model);
   talk.say("done\n");
   talk.end();
   return 0;

@@ -163,17 +163,25 @@ double translate_perf(const LearnOptions& options, Settings& settings) {
     refuse_loss(options.loss,
                 "1 (F1), 2 (error rate), 3 (PRBEP), 4 (Prec@k), 5 (Rec@k) and 10 (ROCArea)");
   settings["loss"] = found->second;
-  settings["bias"] = options.bias != 0 ? "1" : "0";
+  settings["bias"] = fmt::format("{}", options.bias);
   if (options.loss == 4 || options.loss == 5) {
-    if (!(options.share > 0 && options.share <= 1))
-      throw libsvm::Worded("ERROR: --p: write a number above 0, at most 1");
-    settings["k-share"] = fmt::format("{}", options.share);
+    const bool precision = options.loss == 4;
+    const double share = options.share != 0 ? options.share : precision ? 0.5 : 2;
+    if (!(share > 0) || (precision ? share > 1 : share < 1))
+      throw libsvm::Worded(precision ? "ERROR: --p of Prec@k: write a number above 0, at most 1"
+                                     : "ERROR: --p of Rec@k: write 1 or more");
+    settings["k-share"] = fmt::format("{}", share);
   }
   return 100 * options.c;
 }
 
+/// The loss is the percentage of errors, the sample one structure.
 std::string summary_of_perf(const Classified& result) {
-  std::string text;
+  const std::array errors{100 * (1 - score_named(result, "accuracy"))};
+  std::string text =
+      loss_lines(errors) +
+      "NOTE: The loss reported above is the percentage of errors. The zero/one-error\n"
+      "      is the multivariate zero/one-error regarding the whole prediction vector!\n";
   for (const auto& [title, name] : {std::pair{"Accuracy", "accuracy"},
                                     {"Precision", "precision"},
                                     {"Recall", "recall"},
@@ -181,7 +189,7 @@ std::string summary_of_perf(const Classified& result) {
                                     {"PRBEP", "prbep"},
                                     {"ROCArea", "roc_area"},
                                     {"AvgPrec", "average_precision"}})
-    text += fmt::format("{:<11}: {:6.2f}\n", title, 100 * score_named(result, name));
+    text += fmt::format("{:<9}: {:5.2f}\n", title, 100 * score_named(result, name));
   return text;
 }
 
@@ -206,9 +214,9 @@ std::span<const Program> programs() {
       Program{"perf", "sample", 0.1, false,
               "         -l N        1 F1, 2 error rate, 3 PRBEP, 4 Prec@k, 5 Rec@k, 10 ROCArea "
               "(default 2)\n"
-              "         -b 0|1      a bias (default 1)\n"
-              "         --p S       k of Prec@k and Rec@k, as a share of the positive rows "
-              "(default 1)\n",
+              "         --b B       value of a constant feature, 0: none (default 1); also -b\n"
+              "         --p S       k of Prec@k and Rec@k by the number of positive rows "
+              "(default 0.5 and 2)\n",
               translate_perf, nothing_more, printed, summary_of_perf}};
   return list;
 }

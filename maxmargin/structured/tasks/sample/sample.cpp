@@ -162,8 +162,8 @@ std::unique_ptr<StructuredData> read_sample(const std::string& path, const Setti
   if (known == nullptr && (positives == 0 || positives == data.size()))
     throw Error(Fault::data, Place{path}, "all rows are of one class", "give rows of both");
   const double share = settings.number("k-share");
-  if (!(share > 0 && share <= 1))
-    throw Error(Fault::usage, "--k-share must be above 0 and at most 1", "choose another one");
+  if (!(share > 0 && share <= 1e9))
+    throw Error(Fault::usage, "--k-share must be above 0", "choose another one");
   data.k = k > 0 ? k
                  : std::max<std::size_t>(
                        1, static_cast<std::size_t>(share * static_cast<double>(positives)));
