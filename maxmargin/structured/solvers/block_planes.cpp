@@ -75,7 +75,9 @@ class BlockRun {
       const double least = 0.1 * pass.gap / static_cast<double>(order_.size());
       // What the oracles saw last may be enough: then another exact pass is due.
       const double wanted = relative_gap_ * (std::abs(pass.primal) + std::abs(pass.dual)) / 2;
-      for (std::size_t k = 0; k < drawn_passes() && rounds_.running(); ++k) {
+      // Near the goal the planes of this pass may do: an exact pass shows it for fewer oracles.
+      const std::size_t draws = pass.gap <= 2 * wanted ? 0 : drawn_passes();
+      for (std::size_t k = 0; k < draws && rounds_.running(); ++k) {
         if (k > 0 && std::accumulate(weights_.begin(), weights_.end(), 0.0) <= wanted) break;
         gained += drawn_pass(least);
       }
