@@ -13,9 +13,9 @@ constexpr std::size_t part_of_memory = 16;
 constexpr double seconds_between_reports = 0.1;
 
 /// The kernel matrix of one machine, dense; its memory goes on to the next one.
-class SmallMatrix final : public Quadratic {
+class MachineMatrix final : public Quadratic {
  public:
-  explicit SmallMatrix(const MatrixTraits& traits) : traits_(traits) {}
+  explicit MachineMatrix(const MatrixTraits& traits) : traits_(traits) {}
 
   /// Takes the values among some points of a larger matrix.
   void assign(std::span<const double> all, std::size_t stride, std::span<const Index> points) {
@@ -59,7 +59,7 @@ class SmallMatrix final : public Quadratic {
         for (std::size_t j = 0; j < n_; ++j) y[j] += x[i] * row(i)[j];
   }
   std::shared_ptr<const Quadratic> restrict_to(std::span<const Index> points) const override {
-    auto part = std::make_shared<SmallMatrix>(traits_);
+    auto part = std::make_shared<MachineMatrix>(traits_);
     part->assign(values_, n_, points);
     return part;
   }
@@ -79,7 +79,7 @@ struct Pair {
 }  // namespace
 
 struct SmallMachines::Scratch {
-  explicit Scratch(const MatrixTraits& traits) : K(std::make_shared<SmallMatrix>(traits)) {
+  explicit Scratch(const MatrixTraits& traits) : K(std::make_shared<MachineMatrix>(traits)) {
     qp.K = K;
     qp.A.resize(1);
     qp.d = {0.0};
@@ -174,7 +174,7 @@ struct SmallMachines::Scratch {
   }
 
   static constexpr double least_curvature = 1e-12;
-  std::shared_ptr<SmallMatrix> K;
+  std::shared_ptr<MachineMatrix> K;
   DualQp qp;
   std::vector<Index> points;
   std::vector<double> a, gradient;
