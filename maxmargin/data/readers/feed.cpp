@@ -182,7 +182,13 @@ bool Feed::next(FeedBatch& batch, std::size_t most_lines) {
 }
 
 void Feed::parse() {
-  if (!quoted()) return parse_libsvm(piece_, options_.read);
+  if (!quoted()) {
+    // Whether rows have a qid does not depend on how the text is cut.
+    piece_.queries = queries_;
+    parse_libsvm(piece_, options_.read);
+    queries_ = piece_.queries;
+    return;
+  }
   parse_csv(piece_, layout_, options_.read.labels);
   if (layout_.label) return;
   for (std::size_t i = 0; i < piece_.rows; ++i) piece_.label[i] = {0, no_label};

@@ -87,6 +87,7 @@ class Feed {
   bool looked_ = false, started_ = false;  ///< at the first bytes; with the rows
   CsvLayout layout_;
   Piece piece_;
+  std::optional<bool> queries_;  ///< whether rows have a qid; unknown before the first
   Label late_label_;
   std::uint64_t line_ = 1, offset_ = 0;
   std::uint64_t batch_line_ = 1, batch_offset_ = 0;

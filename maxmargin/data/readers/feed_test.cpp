@@ -57,6 +57,13 @@ TEST(Feed, GivesTheSameRowsHoweverTheTextIsCut) {
     EXPECT_EQ(rows_of(libsvm, {}, piece), expected) << piece;
     EXPECT_EQ(rows_of(csv, {}, piece), records) << piece;
   }
+  // All rows have a qid, or none: of all, not of those that came together.
+  const std::string queries = "1 1:1\n2 qid:3 1:1\n3 1:2\n",
+                    others = "1 qid:x 1:1\n1 1:1\n2 qid:1 1:1\n";
+  for (std::size_t piece = 1; piece < 60; ++piece) {
+    EXPECT_EQ(rows_of(queries, {}, piece), (Lines{"1 1:1", "fault 2", "3 1:2"})) << piece;
+    EXPECT_EQ(rows_of(others, {}, piece), (Lines{"fault 1", "1 1:1", "fault 3"})) << piece;
+  }
   FeedOptions tabs;
   tabs.read.format = Format::tsv;
   EXPECT_EQ(rows_of("1\t2\t3\n-1\t0\t5", tabs), (Lines{"1 1:2 2:3", "-1 2:5"}));

@@ -230,13 +230,16 @@ class LineParser {
                           present ? "this row has a qid but earlier rows have none"
                                   : "this row has no qid but earlier rows have one",
                           "give every row a qid, or none"});
-    piece_.queries = present;
-    if (!present) return at;
+    if (!present) {
+      piece_.queries = false;
+      return at;
+    }
     const std::string_view token = token_at(at);
     std::int64_t number = 0;
     const auto read = std::from_chars(token.data() + 4, token.data() + token.size(), number);
     if (read.ec != std::errc() || read.ptr != token.data() + token.size() || number < 0)
       return fail(at, {0, 0, shown(token) + " is not a whole number", "write qid:1, qid:2, ..."});
+    piece_.queries = true;
     if (piece_.rows == 0) Piece::make_room(piece_.query, piece_.text.size() / 2 + 2);
     piece_.query[piece_.rows] = number;
     return at + token.size();
