@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t most_bytes = std::size_t{16} << 20;
 constexpr std::size_t part_of_memory = 16;
-constexpr double seconds_between_reports = 0.1;
+constexpr double seconds_between_small_ones = 0.1;
 
 /// The kernel matrix of one machine, dense; its memory goes on to the next one.
 class MachineMatrix final : public Quadratic {
@@ -250,7 +250,7 @@ void SmallMachines::tell(const MachineRun& run) const {
   {
     const std::lock_guard lock(mutex_);
     const double now = clock_.seconds();
-    if (now < told_ + seconds_between_reports) return;
+    if (now < told_ + seconds_between_small_ones) return;
     told_ = now;
   }
   Progress progress;

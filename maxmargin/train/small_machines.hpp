@@ -45,7 +45,7 @@ class SmallMachines {
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Scratch>> free_;
   mutable std::size_t lent_ = 0;
-  mutable double told_ = 0;  // seconds
+  mutable double told_ = -infinity;  // seconds: the first machine is told of at once
   Stopwatch clock_;
 };
 
