@@ -1,7 +1,5 @@
 #include "maxmargin/libsvm/train.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -100,9 +98,9 @@ class Dots {
 };
 
 /// Trains on some rows of a data set, in an order that decides that of the classes.
-class Trainer {
+class LibsvmTrainer {
  public:
-  Trainer(Dataset data, const LibsvmParameters& parameters, const LibsvmRun& run)
+  LibsvmTrainer(Dataset data, const LibsvmParameters& parameters, const LibsvmRun& run)
       : parameters_(parameters),
         run_(run),
         of_classes_(predicts_classes(parameters.type())),
@@ -270,8 +268,8 @@ class Trainer {
           "WARNING: no margin is left between two classes at this nu: C and obj mean nothing, and "
           "rho is rounding. Rows that are equal but for their labels can be the reason; choose a "
           "larger nu\n");
-    run_.warn(fmt::format("WARNING: {} at a violation of {:g}\n", to_string(trained.ended),
-                          trained.certificate.kkt));
+    run_.warn("WARNING: " + std::string(to_string(trained.ended)) + " at a violation of " +
+              general(trained.certificate.kkt) + "\n");
   }
 
   double bound_of(int label) const {
@@ -346,7 +344,7 @@ class Trainer {
         if (!calibrated.empty()) text += calibrated[pair].printed;
         add(pairs.machine_of(model.labels[i], model.labels[j]), i, j, model.rho[pair]);
       }
-    return text + fmt::format("Total nSV = {}\n", model.vectors());
+    return text + "Total nSV = " + std::to_string(model.vectors()) + "\n";
   }
 
   std::vector<Calibrated> calibrate_pairs(std::span<const int> classes,
@@ -411,9 +409,9 @@ class Trainer {
     const double noise = libsvm_noise(residuals);
     if (run_.print)
       run_.print(
-          fmt::format("Prob. model for test data: target value = predicted value + z,\n"
-                      "z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma= {:g}\n",
-                      noise));
+          "Prob. model for test data: target value = predicted value + z,\n"
+          "z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma= " +
+          general(noise) + "\n");
     return noise;
   }
 
@@ -522,7 +520,8 @@ void warn_of_weights(const Dataset& data, const LibsvmParameters& parameters,
   const std::vector<int> classes = libsvm_classes(data.y);
   for (const auto& [label, factor] : parameters.weight)
     if (std::ranges::count(classes, label) == 0)
-      run.warn(fmt::format("WARNING: class label {} specified in weight is not found\n", label));
+      run.warn("WARNING: class label " + std::to_string(label) +
+               " specified in weight is not found\n");
 }
 
 /// Closes the gaps between features, which a precomputed kernel does not have.
@@ -540,7 +539,7 @@ LibsvmModel libsvm_train(Dataset data, const LibsvmParameters& parameters, const
   const std::vector<Index> rows = all_rows(data.rows());
   const std::size_t columns = data.x.columns();
   const Renumbering numbers = close_gaps(data, parameters);
-  Trainer trainer(std::move(data), parameters, run);
+  LibsvmTrainer trainer(std::move(data), parameters, run);
   if (trainer.needs_folds()) trainer.expect_folds(probability_folds);
   LibsvmModel model = trainer.train_on(rows);
   trainer.set_serial(model);
@@ -563,7 +562,7 @@ std::vector<double> libsvm_cross_validation(Dataset data, const LibsvmParameters
           "cross validation)\n");
   }
   close_gaps(data, parameters);
-  Trainer trainer(std::move(data), parameters, run);
+  LibsvmTrainer trainer(std::move(data), parameters, run);
   trainer.forget_noise();
   trainer.expect_folds(trainer.needs_folds() ? std::max(count, probability_folds) : count);
   return trainer.cross_validate(rows, count);

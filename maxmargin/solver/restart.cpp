@@ -140,7 +140,7 @@ Certified Restart::solve(const DualQp& qp, const Certified& from, const Solver& 
   if (auto feasible = start_near(qp, from)) {
     const Known known{from.solution.a, from.f, from.error, from.solution.lambda};
     if (pays()) {
-      const double kkt = std::visit([](const auto& chosen) { return chosen.stop.kkt; }, solver);
+      const double kkt = visit_list([](const auto& chosen) { return chosen.stop.kkt; }, solver);
       Improved improved =
           improve(qp, *std::move(feasible), known, part_of_tolerance * kkt, threads);
       start = std::move(improved.at);

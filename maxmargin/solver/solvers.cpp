@@ -27,7 +27,7 @@ constexpr int most_refinements = 6;
 constexpr double progress = 0.9;
 
 const Stop& stop_of(const Solver& solver) {
-  return std::visit([](const auto& chosen) -> const Stop& { return chosen.stop; }, solver);
+  return visit_list([](const auto& chosen) -> const Stop& { return chosen.stop; }, solver);
 }
 
 bool reached(const Certificate& certificate, const Stop& stop) {
@@ -80,7 +80,7 @@ std::string obstacle_of(const Certified& found, const Stop& stop) {
 /// and its own violation for that of the multipliers the certificate has.
 Solver with_tighter_stop(const Solver& solver, int round) {
   Solver tighter = solver;
-  std::visit(
+  visit_list(
       [&](auto& chosen) {
         chosen.stop.relative_gap *= std::pow(0.5, round);
         chosen.stop.kkt *= std::pow(0.5, round);
@@ -108,7 +108,7 @@ void keep_better(Certified& best, Certified now, const Stop& stop) {
 
 /// What to do about a refusal: the solvers that would take the problem with as much memory.
 std::string advice(const DualQp& qp, const Solver& refusing) {
-  const std::size_t memory = std::visit(
+  const std::size_t memory = visit_list(
       [](const auto& chosen) -> std::size_t {
         if constexpr (requires { chosen.memory_bytes; }) return chosen.memory_bytes;
         if constexpr (requires { chosen.cache_bytes; }) return chosen.cache_bytes;
@@ -125,7 +125,7 @@ std::string advice(const DualQp& qp, const Solver& refusing) {
 }  // namespace
 
 std::optional<std::string> refusal(const DualQp& qp, const Solver& solver) {
-  return std::visit(
+  return visit_list(
       [&](const auto& chosen) -> std::optional<std::string> {
         if constexpr (!requires { chosen.any_convex_cost; })
           for (const Block& block : qp.block)
@@ -206,7 +206,7 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
   for (int round = 0; round < most_refinements; ++round) {
     const Solver tighter = with_tighter_stop(solver, round);
     Solution solution =
-        std::visit([&](const auto& chosen) { return run(qp, chosen, context); }, tighter);
+        visit_list([&](const auto& chosen) { return run(qp, chosen, context); }, tighter);
     iterations += solution.iterations;
     asked += solution.values_asked;
     found += solution.values_found;
@@ -288,7 +288,7 @@ Solver named_solver(std::string_view name, const DualQp& qp, const Stop& stop,
 
 Solver with_settings(const Solver& solver, const DualQp& qp, const Stop& stop,
                      std::size_t memory_bytes) {
-  return std::visit(
+  return visit_list(
       [&](const auto& chosen) -> Solver { return with_budget(chosen, qp, stop, memory_bytes); },
       solver);
 }

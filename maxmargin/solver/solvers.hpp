@@ -25,6 +25,8 @@ namespace maxmargin {
 using Solver = std::variant<Smo, InteriorPoint, PrimalDual, Lagrangian, GaussSeidel, Sor, AdaTron,
                             Platt, Decomposition, Chunking, PrimalNewton, GradientDescent,
                             Stochastic, ReweightedLeastSquares, MaxMarginPerceptron, BayesPoint>;
+// Else every source that copies one compiles some fifty functions for that.
+static_assert(std::is_trivially_copyable_v<Solver>);
 
 /// Why a solver cannot take a problem, or nothing.
 std::optional<std::string> refusal(const DualQp& qp, const Solver& solver);

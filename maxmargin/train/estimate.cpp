@@ -86,7 +86,7 @@ double squared_radius(const std::shared_ptr<const Quadratic>& K, std::size_t mem
 
 /// Kernels of distances are between 0 and K(x, x).
 bool is_positive(const Kernel& kernel) {
-  return std::visit(
+  return visit_list(
       [](const auto& chosen) {
         if constexpr (requires { chosen.form(); }) return chosen.form().pairing != Pairing::dot;
         return false;
@@ -273,7 +273,7 @@ LeaveOneOut by_restarts(const Prepared& prepared, const TrainOptions& options,
                         const std::set<Index>& support, std::span<const double> predicted,
                         const Threads& threads, const Observer& observer) {
   const Stopwatch clock;
-  const bool all = std::visit(
+  const bool all = visit_list(
       [](const auto& task) {
         return requires { task.nu; };
       },

@@ -18,7 +18,7 @@ namespace maxmargin {
 namespace {
 
 Solver with_seed(Solver solver, std::uint64_t seed) {
-  std::visit(
+  visit_list(
       [&](auto& chosen) {
         if constexpr (requires { chosen.seed; }) chosen.seed = seed;
       },
@@ -225,7 +225,7 @@ std::optional<TrainedMachine> untrained(const Subproblem& problem, const TrainOp
   for (const Example& example : problem.examples)
     certificate.primal = rounded_up(
         certificate.primal +
-        std::visit([&](const auto& loss) { return loss.value(example.target, 0, example.cost); },
+        visit_list([&](const auto& loss) { return loss.value(example.target, 0, example.cost); },
                    problem.loss));
   certificate.dual = 0;  // no loss is negative
   certificate.gap = certificate.primal;

@@ -18,7 +18,7 @@ namespace {
 constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
 bool has_cost(const Task& task) {
-  return std::visit(
+  return visit_list(
       [](const auto& chosen) {
         if constexpr (requires { chosen.hard_margin; })
           if (chosen.hard_margin) return false;
@@ -28,7 +28,7 @@ bool has_cost(const Task& task) {
 }
 
 void set_cost(Task& task, double cost) {
-  std::visit(
+  visit_list(
       [&](auto& chosen) {
         if constexpr (requires { chosen.cost; }) chosen.cost = cost;
       },
@@ -41,7 +41,7 @@ void scale_cost(Example& example, double factor) {
 }
 
 bool set_width(Kernel& kernel, double gamma) {
-  return std::visit(
+  return visit_list(
       [&](auto& chosen) {
         if constexpr (requires { chosen.gamma; }) chosen.gamma = gamma;
         return requires { chosen.gamma; };

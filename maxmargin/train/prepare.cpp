@@ -93,7 +93,7 @@ void add_functions(Dataset& data, const TrainOptions& options, const Threads& th
 
 Prepared prepare(Dataset data, const TrainOptions& options, const Threads& threads,
                  const Observer& observer) {
-  std::visit([](const auto& kernel) { validate(kernel); }, options.kernel);
+  visit_list([](const auto& kernel) { validate(kernel); }, options.kernel);
   Prepared prepared;
   prepared.problems = subproblems(data, options.task);
   prepared.features = data.x.columns();

@@ -66,7 +66,7 @@ StreamedProblem problem_of(const SpilledData& data, const Stage& stage, const Su
     roles[data.appearance.empty() ? 0 : data.appearance[example.row]] = {example.target,
                                                                          example.cost};
   const bool classes = outcome == Outcome::classes;
-  return std::visit(
+  return visit_list(
       [&](const auto& loss) {
         const auto blocks = [roles, classes, loss](double label, double weight,
                                                    Block* out) -> std::size_t {
@@ -84,7 +84,7 @@ StreamedProblem problem_of(const SpilledData& data, const Stage& stage, const Su
 }
 
 std::size_t blocks_of(const Loss& loss) {
-  return std::visit([](const auto& chosen) { return chosen.blocks(1, 1).size(); }, loss);
+  return visit_list([](const auto& chosen) { return chosen.blocks(1, 1).size(); }, loss);
 }
 
 /// Rows take part only if they have a cost, so what is left of the memory is for those that are

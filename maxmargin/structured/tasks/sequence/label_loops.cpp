@@ -10,6 +10,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace maxmargin::HWY_NAMESPACE {
+inline namespace label_loops {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Labels = hn::CappedTag<double, 8>;
@@ -50,6 +51,7 @@ void best_before_loop(const double* from, const double* pair, std::size_t labels
   for (; at < labels; at += lanes) max_labels<1>(from, pair, labels, at, to);
 }
 
+}  // namespace label_loops
 }  // namespace maxmargin::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
