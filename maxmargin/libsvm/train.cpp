@@ -97,7 +97,14 @@ class Dots {
   std::size_t printed_ = 0;
 };
 
-/// Trains on some rows of a data set, in an order that decides that of the classes.
+/// Trains on some rows of a data set, in an order that decides that of the classes. It stands on
+/// what train/ trains, validates and calibrates with: prepare, Retrainer, HeldOut, summed_up,
+/// fit_sigmoid. LIBSVM's own, and only here, are
+/// - the order of the classes, and folds that are drawn by C's rand() in the order of its calls;
+/// - probabilities of a pair of classes from folds of the rows of these two, where train/ judges
+///   all classes by the same folds; a fold whose rest is of one class says -1 or 1;
+/// - the noise of a regression from five folds of their own, by the mean size of its residuals;
+/// - the lines and dots that are printed meanwhile, and models of a single class.
 class LibsvmTrainer {
  public:
   LibsvmTrainer(Dataset data, const LibsvmParameters& parameters, const LibsvmRun& run)
@@ -128,7 +135,7 @@ class LibsvmTrainer {
     if (prepared_.problems.list.size() > 1 && !needs_folds() && count <= most_at_once)
       at_once_ = std::move(can);
     else
-      retrainer_.emplace(prepared_, *std::move(can), options_, run_.threads, watch_);
+      retrainer_.emplace(prepared_, *std::move(can), options_, watched());
   }
 
   /// All of svm_cross_validation; the result has the order of `rows`.
@@ -222,6 +229,8 @@ class LibsvmTrainer {
     return members;
   }
 
+  Context watched() const { return {run_.threads, watch_}; }
+
   std::vector<bool> all_but(std::span<const Index> rows) const {
     std::vector<bool> left_out(y_.size(), true);
     for (const Index row : rows) left_out[row] = false;
@@ -231,8 +240,9 @@ class LibsvmTrainer {
   Retrained machines_of(std::span<const Index> rows, const Observer& observer,
                         const Retrained* from) const {
     const std::vector<bool> left_out = all_but(rows);
-    return retrainer_ ? retrainer_->without(left_out, options_, run_.threads, observer, from)
-                      : train_afresh(prepared_, left_out, options_, run_.threads, observer);
+    const Context context(run_.threads, observer);
+    return retrainer_ ? retrainer_->without(left_out, options_, context, from)
+                      : train_afresh(prepared_, left_out, options_, context);
   }
   /// Those of all folds, where nothing else has to be trained in between.
   std::vector<Retrained> machines_of_folds(const LibsvmFolds& parts, const Retrained* from) {
@@ -241,9 +251,8 @@ class LibsvmTrainer {
     for (std::size_t fold = 0; fold < parts.count(); ++fold)
       left_out.push_back(all_but(parts.rest(fold)));
     if (at_once_)
-      return retrain_each(prepared_, *std::move(at_once_), left_out, options_, run_.threads,
-                          watch_);
-    return retrainer_->without_each(left_out, options_, run_.threads, watch_, from);
+      return retrain_each(prepared_, *std::move(at_once_), left_out, options_, watched());
+    return retrainer_->without_each(left_out, options_, watched(), from);
   }
   Trained together(const Retrained& machines) const {
     return summed_up(prepared_, machines.problems, options_, machines.machines, run_.threads);

@@ -33,8 +33,7 @@ std::optional<std::string> refusal(const DualQp& qp, const Solver& solver);
 
 /// run + certify: no solver grades itself. A solution that misses what was asked for is not
 /// `converged`, whatever the solver thought.
-Certified solve(const DualQp& qp, const Solver& solver, const Threads& threads,
-                const Observer& observer = {});
+Certified solve(const DualQp& qp, const Solver& solver, const Context& context);
 
 /// The solver that fits a problem, and the reason in one line.
 struct Choice {

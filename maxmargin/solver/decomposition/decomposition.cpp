@@ -232,8 +232,8 @@ class WorkingSets {
     stop.seconds = std::max(0.0, sets_.stop.seconds - run_.seconds_before - clock_.seconds());
     const Solver inner = inner_solver(part.qp, sets_, stop);
     ++rounds_;
-    const Certified solved =
-        maxmargin::solve(part.qp, inner, run_.threads, observer_of_part(run_.observer, qp_.size()));
+    const Certified solved = maxmargin::solve(
+        part.qp, inner, {run_.threads, observer_of_part(run_.observer, qp_.size())});
     asked_ += solved.solution.values_asked;
     found_ += solved.solution.values_found;
     lambda_ = solved.solution.lambda;
