@@ -40,7 +40,9 @@ bool has_nu(const Task& task) {
 std::vector<double> values_without(const WholeMachine& whole, std::span<const std::size_t> examples,
                                    const TrainOptions& options, const Context& context) {
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-  const auto& [formulated, problem, certified] = whole;
+  const Formulated& formulated = whole.formulated;
+  const Subproblem& problem = whole.problem;  // clang 14 lets no lambda see a structured binding
+  const Certified& certified = whole.certified;
   std::vector<double> result(examples.size(), unknown);
   if (has_nu(options.task) || formulated.basis || certified.solution.ended != Ended::converged)
     return result;
