@@ -43,10 +43,11 @@ constexpr double products = 3, pairs_of_squared_losses = 10;
 
 // A matrix of low rank and losses with corners: pairs compute a kernel row for each support vector,
 // a path some thirty systems of all columns, whatever the data. How many support vectors there will
-// be is known from a machine of some of the points. Where there are more of them than this for each
-// column (and some columns beside, for what a system costs at least), the path is faster.
+// be is known from a machine of some of the points; it is asked where values are not cheap anyway.
+// The path's seconds for each point, by its columns (and some beside, for what is no arithmetic).
 constexpr std::size_t points_of_pilot = 2000, least_points_of_pilot = 20000;
-constexpr double support_a_column = 25, columns_beside = 300;
+constexpr double least_value_seconds = 5e-9;
+constexpr double path_seconds_a_point = 2.5e-9, columns_beside = 300;
 
 /// The support vectors of a problem with a bias, expected from a machine of every so many points.
 double expected_support(const DualQp& qp, const Stop& stop, std::size_t memory_bytes) {
@@ -225,10 +226,11 @@ class Tree {
            fits(InteriorPoint{});
   }
   bool much_support() const {
+    const auto n = static_cast<double>(shape_.columns);
     return shape_.low_rank && shape_.points >= least_points_of_pilot && qp_.A.size() == 1 &&
-           qp_.d[0] == 0 && fits(InteriorPoint{}) &&
-           expected_support(qp_, stop_, memory_bytes_) >
-               support_a_column * (static_cast<double>(shape_.columns) + columns_beside);
+           qp_.d[0] == 0 && shape_.value_seconds >= least_value_seconds && fits(InteriorPoint{}) &&
+           expected_support(qp_, stop_, memory_bytes_) * shape_.value_seconds >
+               path_seconds_a_point * n * (n + columns_beside);
   }
   bool long_and_thin() const {
     return shape_.low_rank && fits(InteriorPoint{}) &&

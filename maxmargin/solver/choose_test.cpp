@@ -18,7 +18,7 @@ class Shape : public Quadratic {
             .deviation = float_rounding,
             .fast_error = 0,
             .exact_error = 0,
-            .value_cost = 1,
+            .value_cost = columns_ < size() ? 0.1 * static_cast<double>(columns_) : 1,
             .bytes = 0,
             .columns = columns_};
   }
@@ -107,6 +107,7 @@ TEST(ChooseSolver, APathWhereSupportVectorsAreManyForTheColumns) {
   // Each point on its own: all of them are support vectors.
   EXPECT_EQ(chosen(problem(20000, 100, Rows::bias)), "interior-point");
   EXPECT_EQ(chosen(problem(20000, 1000, Rows::bias)), "smo");
+  EXPECT_EQ(chosen(problem(20000, 20, Rows::bias)), "smo");  // values are cheap
   EXPECT_EQ(chosen(problem(20000, 100, Rows::bias), 1e-3, 0.1), "smo");
   // Groups of equal points of one class each: one of each is enough, however the classes alternate.
   DualQp few = problem(20000, 100, Rows::bias);
