@@ -115,9 +115,11 @@ Term term_of(const Structured& problem, std::size_t i, const std::vector<Plane>&
   return term;
 }
 
-CertifiedStructures certify_at(const Structured& problem, const Planes& planes,
-                               const StructuredWeights& w, const StructuredWeights* own,
-                               const Threads& threads) {
+}  // namespace
+
+CertifiedStructures certify(const Structured& problem, const Planes& planes,
+                            const WeightsToCertify& weights, const Threads& threads) {
+  const StructuredWeights& w = weights.other == nullptr ? weights.own : *weights.other;
   const std::size_t n = problem.oracle.examples();
   std::vector<std::size_t> all(n);
   std::iota(all.begin(), all.end(), std::size_t{0});
@@ -135,7 +137,7 @@ CertifiedStructures certify_at(const Structured& problem, const Planes& planes,
   StructuredCertificate& certificate = result.certificate;
   certificate.exactness = problem.oracle.exactness();
   const double half_norm = w.squared_norm() / 2;
-  const double own_half_norm = own == nullptr ? half_norm : own->squared_norm() / 2;
+  const double own_half_norm = weights.own.squared_norm() / 2;
   double cost = 0, sum_loss = 0, squares = 0, gap = 0;
   bool whole = true;
   result.terms.resize(n);
@@ -158,24 +160,16 @@ CertifiedStructures certify_at(const Structured& problem, const Planes& planes,
   certificate.rounding += static_cast<double>(n) * unit * (cost + sum_loss + std::abs(half_norm));
   certificate.primal = half_norm + cost;
   certificate.dual = sum_loss - own_half_norm - squares;
-  if (own != nullptr) gap = certificate.primal - certificate.dual;
+  if (weights.other != nullptr) gap = certificate.primal - certificate.dual;
   certificate.gap = std::max(0.0, gap) + certificate.rounding;
   const double size = std::abs(certificate.primal) + std::abs(certificate.dual);
   certificate.relative_gap = size > 0 ? 2 * certificate.gap / size : 0;
   return result;
 }
 
-}  // namespace
-
 CertifiedStructures certify(const Structured& problem, const Planes& planes,
                             const Threads& threads) {
-  return certify_at(problem, planes, StructuredWeights(problem, planes), nullptr, threads);
-}
-
-CertifiedStructures certify(const Structured& problem, const Planes& planes,
-                            const StructuredWeights& w, const Threads& threads) {
-  const StructuredWeights own(problem, planes);
-  return certify_at(problem, planes, w, &own, threads);
+  return certify(problem, planes, {StructuredWeights(problem, planes)}, threads);
 }
 
 double structured_primal(const Structured& problem, std::span<const double> scores,

@@ -32,15 +32,18 @@ struct CertifiedStructures {
   std::vector<Structure> violators;  ///< the oracle's answers
 };
 
-/// Certifies w = sum a psi. Throws Error for a plane that breaks the constraints of the dual, or an
-/// oracle whose answer is worse than a plane by more than rounding.
+/// Certifies `own`, which is sum a psi; with `other`, that for the primal in its place: what a
+/// solver has that keeps the best w it met. Throws Error for a plane that breaks the constraints of
+/// the dual, or an oracle whose answer is worse than a plane by more than rounding.
+struct WeightsToCertify {
+  const StructuredWeights& own;
+  const StructuredWeights* other = nullptr;
+};
+CertifiedStructures certify(const Structured& problem, const Planes& planes,
+                            const WeightsToCertify& w, const Threads& threads);
+/// The same, with w = sum a psi.
 CertifiedStructures certify(const Structured& problem, const Planes& planes,
                             const Threads& threads);
-
-/// The same with another w for the primal, given by its coefficients: what a solver has that keeps
-/// the best one it met.
-CertifiedStructures certify(const Structured& problem, const Planes& planes,
-                            const StructuredWeights& w, const Threads& threads);
 
 /// P at some w; the oracle is asked once for each example.
 double structured_primal(const Structured& problem, std::span<const double> scores,

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "maxmargin/base/threads.hpp"
 #include "maxmargin/data/rows.hpp"
+#include "maxmargin/problem/matrix/quadratic.hpp"
 
 namespace maxmargin {
 
@@ -56,10 +58,27 @@ enum class Ask { best, margin, slack };
 class Metric {
  public:
   virtual ~Metric() = default;
-  /// scores += scale * M delta
-  virtual void add_product(const JointFeatures& delta, double scale,
+  /// scores += scale * M delta; fast values are good enough to solve by, exact ones to certify.
+  virtual void add_product(const JointFeatures& delta, double scale, Precision precision,
                            std::span<double> scores) const = 0;
   virtual double inner(const JointFeatures& a, const JointFeatures& b) const = 0;
+
+  /// Stands for M between two products: it follows changes of coefficients at once and cheaply, and
+  /// may be an approximation where they belong to another example.
+  class Surrogate {
+   public:
+    virtual ~Surrogate() = default;
+    /// From here on, changes count.
+    virtual void begin(std::span<const double> scores) = 0;
+    /// Changes coefficients. Scores do not change yet, but for those that belong to no example.
+    virtual void add(const JointFeatures& delta, double scale, std::span<double> scores) = 0;
+    /// Writes the scores of an example.
+    virtual void update(std::size_t example, std::span<double> scores) const = 0;
+    /// M itself, of features of one example.
+    virtual double inner(const JointFeatures& a, const JointFeatures& b) const = 0;
+  };
+  /// `examples[i]` has the features of the truth of an example.
+  virtual std::unique_ptr<Surrogate> surrogate(std::span<const JointFeatures> examples) const = 0;
 };
 
 /// All that a structural machine knows of its examples. A user writes the first six functions; they

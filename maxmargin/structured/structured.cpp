@@ -24,8 +24,19 @@ void check(const Structured& problem) {
                 "use --rescaling margin");
 }
 
-StructuredWeights::StructuredWeights(const Structured& problem, const Planes& planes)
-    : StructuredWeights(problem.oracle) {
+namespace {
+
+JointFeatures nonzeros_of(const std::vector<double>& values) {
+  JointFeatures list;
+  for (std::size_t j = 0; j < values.size(); ++j)
+    if (values[j] != 0) list.add(j, values[j]);
+  return list;
+}
+
+}  // namespace
+
+std::vector<double> plane_coefficients(const Structured& problem, const Planes& planes) {
+  std::vector<double> coefficients(problem.oracle.dimensions(), 0.0);
   JointFeatures psi;
   for (std::size_t i = 0; i < planes.size(); ++i)
     for (const Plane& plane : planes[i]) {
@@ -33,13 +44,64 @@ StructuredWeights::StructuredWeights(const Structured& problem, const Planes& pl
       psi.clear();
       problem.oracle.difference(i, plane.y, problem.plane_scale(plane.loss), psi);
       for (std::size_t k = 0; k < psi.size(); ++k)
-        coefficients_[psi.index[k]] += plane.alpha * psi.value[k];
+        coefficients[psi.index[k]] += plane.alpha * psi.value[k];
     }
+  return coefficients;
+}
+
+StructuredWeights::StructuredWeights(const Oracle& oracle, std::vector<double> coefficients,
+                                     Precision precision)
+    : metric_(oracle.metric()), precision_(precision), coefficients_(std::move(coefficients)) {
+  if (metric_ != nullptr) compute_scores();
+}
+
+void StructuredWeights::compute_scores() {
+  scores_.assign(coefficients_.size(), 0.0);
+  metric_->add_product(nonzeros_of(coefficients_), 1, precision_, scores_);
+}
+
+void StructuredWeights::make_exact() {
+  if (metric_ == nullptr || precision_ == Precision::exact) return;
+  precision_ = Precision::exact;
+  compute_scores();
+}
+
+void StructuredWeights::begin_steps(const Oracle& oracle) {
   if (metric_ == nullptr) return;
-  psi.clear();
-  for (std::size_t j = 0; j < coefficients_.size(); ++j)
-    if (coefficients_[j] != 0) psi.add(j, coefficients_[j]);
-  metric_->add_product(psi, 1, scores_);
+  if (surrogate_ == nullptr) {
+    std::vector<JointFeatures> truths(oracle.examples());
+    for (std::size_t i = 0; i < truths.size(); ++i)
+      oracle.features(i, oracle.truth(i), 1, truths[i]);
+    surrogate_ = metric_->surrogate(truths);
+  }
+  coefficients_before_ = coefficients_;
+  scores_before_ = scores_;
+  surrogate_->begin(scores_);
+  stepping_ = true;
+}
+
+StructuredWeights::Step StructuredWeights::all_steps() {
+  std::vector<double> change(coefficients_.size());
+  for (std::size_t j = 0; j < change.size(); ++j)
+    change[j] = coefficients_[j] - coefficients_before_[j];
+  product_.assign(change.size(), 0.0);
+  metric_->add_product(nonzeros_of(change), 1, precision_, product_);
+  Step step;
+  for (std::size_t j = 0; j < change.size(); ++j) {
+    step.at_w += change[j] * scores_before_[j];
+    step.square += change[j] * product_[j];
+  }
+  return step;
+}
+
+void StructuredWeights::end_steps(double t) {
+  for (std::size_t j = 0; j < scores_.size(); ++j) {
+    coefficients_[j] =
+        t == 1 ? coefficients_[j]
+               : coefficients_before_[j] + t * (coefficients_[j] - coefficients_before_[j]);
+    scores_[j] = scores_before_[j] + t * product_[j];
+  }
+  stepping_ = false;
 }
 
 double StructuredWeights::squared_norm() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -82,28 +83,61 @@ struct Plane {
 /// Those of each example. The truth's is never among them.
 using Planes = std::vector<std::vector<Plane>>;
 
+/// w = sum a psi, or with a metric its coefficients, summed in the order of examples and planes.
+std::vector<double> plane_coefficients(const Structured& problem, const Planes& planes);
+
 /// w, or with a metric its coefficients c and what oracles see, M c.
 class StructuredWeights {
  public:
-  explicit StructuredWeights(const Oracle& oracle)
-      : metric_(oracle.metric()),
-        coefficients_(oracle.dimensions(), 0.0),
-        scores_(metric_ == nullptr ? 0 : oracle.dimensions(), 0.0) {}
-  /// w = sum a psi, summed in the order of examples and planes.
-  StructuredWeights(const Structured& problem, const Planes& planes);
+  explicit StructuredWeights(const Oracle& oracle, Precision precision = Precision::exact)
+      : StructuredWeights(oracle, std::vector<double>(oracle.dimensions(), 0.0), precision) {}
+  StructuredWeights(const Oracle& oracle, std::vector<double> coefficients,
+                    Precision precision = Precision::exact);
+  /// w = sum a psi
+  StructuredWeights(const Structured& problem, const Planes& planes)
+      : StructuredWeights(problem.oracle, plane_coefficients(problem, planes)) {}
 
   std::span<const double> scores() const { return metric_ == nullptr ? coefficients_ : scores_; }
   const std::vector<double>& coefficients() const { return coefficients_; }
   void add(const JointFeatures& delta, double scale) {
     for (std::size_t k = 0; k < delta.size(); ++k)
       coefficients_[delta.index[k]] += scale * delta.value[k];
-    if (metric_ != nullptr) metric_->add_product(delta, scale, scores_);
+    if (stepping_)
+      surrogate_->add(delta, scale, scores_);
+    else if (metric_ != nullptr)
+      metric_->add_product(delta, scale, precision_, scores_);
   }
   double squared_norm() const;
 
+  /// With a metric: until end_steps() scores follow by a surrogate, and only those count that
+  /// update() has written. Without one, nothing happens.
+  void begin_steps(const Oracle& oracle);
+  void update(std::size_t example) {
+    if (stepping_) surrogate_->update(example, scores_);
+  }
+  /// Of all steps together, D: D.(w before) and |D|^2.
+  struct Step {
+    double at_w = 0, square = 0;
+  };
+  Step all_steps();
+  /// Goes the part t of them.
+  void end_steps(double t);
+  /// Of planes of an example, where there is a metric.
+  double inner(const JointFeatures& a, const JointFeatures& b) const {
+    return surrogate_ != nullptr ? surrogate_->inner(a, b) : metric_->inner(a, b);
+  }
+  /// Fast values become exact ones, here and from now on.
+  void make_exact();
+
  private:
+  void compute_scores();
+
   const Metric* metric_;
+  Precision precision_;
   std::vector<double> coefficients_, scores_;
+  std::unique_ptr<Metric::Surrogate> surrogate_;
+  bool stepping_ = false;
+  std::vector<double> coefficients_before_, scores_before_, product_;
 };
 
 }  // namespace maxmargin

@@ -109,7 +109,7 @@ TrainedStructured train_structured(const StructuredTask& task, const Settings& s
   const auto with_planes = [&](const Planes& planes) {
     StructuredModel so_far = model;
     so_far.planes = planes;
-    so_far.w = StructuredWeights(problem, planes).coefficients();
+    so_far.w = plane_coefficients(problem, planes);
     so_far.ended = Ended::cancelled;
     return so_far;
   };
@@ -165,19 +165,17 @@ VerifiedStructured verify_structured(const StructuredModel& model, const Structu
   check(problem);
   VerifiedStructured verified;
   const StructuredWeights own(problem, model.planes);
-  StructuredWeights stored(problem.oracle);
-  JointFeatures w;
-  for (std::size_t j = 0; j < model.w.size(); ++j)
-    if (model.w[j] != 0) w.add(j, model.w[j]);
-  stored.add(w, 1);
   double largest = 0, differs = 0;
   for (std::size_t j = 0; j < model.w.size(); ++j) {
     largest = std::max(largest, std::abs(own.coefficients()[j]));
     differs = std::max(differs, std::abs(own.coefficients()[j] - model.w[j]));
   }
-  verified.recomputed = (model.w_is_of_planes ? certify(problem, model.planes, threads)
-                                              : certify(problem, model.planes, stored, threads))
-                            .certificate;
+  if (model.w_is_of_planes) {
+    verified.recomputed = certify(problem, model.planes, {own}, threads).certificate;
+  } else {
+    const StructuredWeights stored(problem.oracle, model.w);
+    verified.recomputed = certify(problem, model.planes, {own, &stored}, threads).certificate;
+  }
   const StructuredCertificate &now = verified.recomputed, &then = model.certificate;
   const double size = std::abs(then.primal) + std::abs(then.dual);
   const auto near = [&](double a, double b) { return std::abs(a - b) <= 1e-9 * size; };

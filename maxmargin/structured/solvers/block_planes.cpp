@@ -64,23 +64,11 @@ class BlockRun {
       if (!rounds_.next(pass, blocks_)) break;
       double gained = 0;
       weights_ = pass.terms;
-      bool added = false;
-      for (const auto& visit : blocks_.visit(order_, pass.violators, run_.threads)) {
-        gained += visit.gain;
-        added = added || visit.added;
-      }
       for (std::size_t i = 0; i < order_.size() && problem_.slack == Slack::none; ++i)
         weights_[i] += problem_.share() * pass.violation[i];
-      sweep(pass.gap, gained);
-      const double least = 0.1 * pass.gap / static_cast<double>(order_.size());
-      // What the oracles saw last may be enough: then another exact pass is due.
-      const double wanted = relative_gap_ * (std::abs(pass.primal) + std::abs(pass.dual)) / 2;
-      // Near the goal the planes of this pass may do: an exact pass shows it for fewer oracles.
-      const std::size_t draws = pass.gap <= 2 * wanted ? 0 : drawn_passes();
-      for (std::size_t k = 0; k < draws && rounds_.running(); ++k) {
-        if (k > 0 && std::accumulate(weights_.begin(), weights_.end(), 0.0) <= wanted) break;
-        gained += drawn_pass(least);
-      }
+      blocks_.begin_steps();
+      const bool added = all_and_drawn(pass, gained);
+      blocks_.end_steps();
       blocks_.drop_idle(options_.idle);
       rounds_.progress(gained, added);
     }
@@ -88,6 +76,26 @@ class BlockRun {
   }
 
  private:
+  /// All examples with what the exact pass found, then some drawn; whether a plane was new.
+  bool all_and_drawn(const ExactPass& pass, double& gained) {
+    bool added = false;
+    for (const auto& visit : blocks_.visit(order_, pass.violators, run_.threads)) {
+      gained += visit.gain;
+      added = added || visit.added;
+    }
+    sweep(order_, pass.gap, gained);
+    const double least = 0.1 * pass.gap / static_cast<double>(order_.size());
+    // What the oracles saw last may be enough: then another exact pass is due.
+    const double wanted = relative_gap_ * (std::abs(pass.primal) + std::abs(pass.dual)) / 2;
+    // Near the goal the planes of this pass may do: an exact pass shows it for fewer oracles.
+    const std::size_t draws = pass.gap <= 2 * wanted ? 0 : drawn_passes();
+    for (std::size_t k = 0; k < draws && rounds_.running(); ++k) {
+      if (k > 0 && std::accumulate(weights_.begin(), weights_.end(), 0.0) <= wanted) break;
+      gained += drawn_pass(least);
+    }
+    return added;
+  }
+
   /// Of one example every pass is exact.
   std::size_t drawn_passes() const { return order_.size() > 1 ? options_.drawn_passes : 0; }
 
@@ -111,6 +119,7 @@ class BlockRun {
         draw.set(chosen.back(), 0);
       }
       draws -= chosen.size();
+      blocks_.update(chosen, run_.threads);
       const std::vector<Structure> found =
           problem_.oracle.most_violated(chosen, blocks_.w().scores(), problem_.ask(), run_.threads);
       rounds_.called(chosen.size());
@@ -122,15 +131,15 @@ class BlockRun {
         draw.set(chosen[k], weights_[chosen[k]]);
       }
     }
-    sweep(gap, gained);
+    sweep(order_, gap, gained);
     return gained;
   }
 
-  /// Solves the dual over the known planes until what is left there is small beside the gap that
-  /// the oracles saw.
-  void sweep(double gap, double& gained) {
+  /// Solves the dual over the known planes of these examples until what is left there is small
+  /// beside the gap that the oracles saw.
+  void sweep(std::span<const std::size_t> examples, double gap, double& gained) {
     std::vector<std::size_t> active;
-    for (const std::size_t i : order_)
+    for (const std::size_t i : examples)
       if (!blocks_.planes()[i].empty()) active.push_back(i);
     for (std::size_t k = 0; k < most_sweeps() && !active.empty() && rounds_.running(); ++k) {
       for (std::size_t j = active.size(); j > 1; --j)
@@ -141,7 +150,7 @@ class BlockRun {
       for (std::size_t j = 0; j < active.size(); ++j) {
         gained += visits[j].gain;
         rest += visits[j].gap;
-        if (visits[j].gap > 0.01 * gap / static_cast<double>(order_.size()))
+        if (visits[j].gap > 0.01 * gap / static_cast<double>(examples.size()))
           again.push_back(active[j]);
       }
       if (rest <= share_left() * gap) break;

@@ -9,6 +9,7 @@ void cut_planes(PlaneBlocks& blocks, Rounds& rounds, std::size_t idle, const Thr
     if (!rounds.next(pass, blocks)) break;
     double gained = 0;
     bool added = false;
+    blocks.begin_steps();
     for (std::size_t k = 0; k < most_sweeps && rounds.running(); ++k) {
       double rest = 0;
       for (std::size_t i = 0; i < pass.violators.size(); ++i) {
@@ -19,6 +20,7 @@ void cut_planes(PlaneBlocks& blocks, Rounds& rounds, std::size_t idle, const Thr
       }
       if (rest <= 0.1 * pass.gap) break;
     }
+    blocks.end_steps();
     blocks.drop_idle(idle);
     rounds.progress(gained, added);
   }

@@ -148,14 +148,17 @@ class OneSlackRun {
     const std::vector<double> first = sub_.s;
     solve_by_pairs(sub_, 1e-4, 1000 + 20 * planes_.size());
     double gained = 0;
+    JointFeatures moved;  // all at once: with a kernel, each change of w costs kernel rows
     for (std::size_t j = 0; j < planes_.size(); ++j) {
       const double change = sub_.alpha[j] - planes_[j].beta;
       planes_[j].idle = sub_.alpha[j] == 0 ? planes_[j].idle + 1 : 0;
       planes_[j].beta = sub_.alpha[j];
       if (change == 0) continue;
       gained += change * (first[j] + sub_.s[j]) / 2;
-      w_.add(vector_of(planes_[j]), change);
+      const JointFeatures psi = vector_of(planes_[j]);
+      for (std::size_t k = 0; k < psi.size(); ++k) moved.add(psi.index[k], change * psi.value[k]);
     }
+    w_.add(moved, 1);
     return gained;
   }
 

@@ -77,7 +77,7 @@ PlaneBlocks::PlaneBlocks(const Structured& problem, Planes start)
       planes_(std::move(start)),
       G_(problem.oracle.examples()),
       vectors_(problem.oracle.examples()),
-      w_(problem.oracle) {
+      w_(problem.oracle, plane_coefficients(problem, planes_), Precision::fast) {
   planes_.resize(problem.oracle.examples());
   if (problem.oracle.metric() == nullptr) dense_.assign(problem.oracle.dimensions(), 0.0);
   for (std::size_t i = 0; i < planes_.size(); ++i) {
@@ -86,12 +86,10 @@ PlaneBlocks::PlaneBlocks(const Structured& problem, Planes start)
     for (Plane& plane : known) {
       add(i, plane.y);
       planes_[i].back().alpha = plane.alpha;
-      if (plane.alpha != 0) w_.add(psi_, plane.alpha);
     }
   }
 }
 
-/// Leaves its features in psi_.
 void PlaneBlocks::add(std::size_t i, const Structure& y) {
   std::vector<Plane>& planes = planes_[i];
   const Oracle& oracle = problem_.oracle;
@@ -126,7 +124,7 @@ void PlaneBlocks::add(std::size_t i, const Structure& y) {
     if (!itself) oracle.difference(i, planes[r].y, problem_.plane_scale(planes[r].loss), other_);
     const JointFeatures& other = itself ? psi_ : other_;
     grown[r * k + k - 1] = grown[(k - 1) * k + r] =
-        metric == nullptr ? other.dot(dense_) : metric->inner(psi_, other);
+        metric == nullptr ? other.dot(dense_) : w_.inner(psi_, other);
   }
   if (metric == nullptr)
     for (const Index j : psi_.index) dense_[j] = 0;
@@ -210,6 +208,7 @@ PlaneBlocks::Visit PlaneBlocks::visit(std::size_t i, const Structure* found) {
   const bool added = found != nullptr && take_in(i, *found);
   if (planes_[i].empty()) return {};
   BlockStep& step = steps_[0];
+  w_.update(i);
   solve_block(i, step);
   move(i, step, 1);
   if (found != nullptr) count_idle(i);
@@ -229,12 +228,16 @@ std::vector<PlaneBlocks::Visit> PlaneBlocks::visit(std::span<const std::size_t> 
     for (std::size_t k = begin; k < begin + count && !found.empty(); ++k)
       visits[k].added = take_in(which[k], found[k]);
     threads.split(count, 1, [&](std::size_t first, std::size_t last) {
-      for (std::size_t k = first; k < last; ++k) solve_block(which[begin + k], steps_[k]);
+      for (std::size_t k = first; k < last; ++k) {
+        w_.update(which[begin + k]);
+        solve_block(which[begin + k], steps_[k]);
+      }
     });
     for (std::size_t k = 0; k < count; ++k) {
       const std::size_t i = which[begin + k];
       BlockStep& step = steps_[k];
       // Those before it have moved w: along its step the dual is a parabola.
+      if (k > 0) w_.update(i);
       if (k > 0) step.slope -= step.psi.dot(w_.scores()) - step.at_w;
       const double t = k == 0 || step.slope > (1 - 1e-6) * step.bend ? 1 : step.slope / step.bend;
       step.visit.added = visits[begin + k].added;
@@ -244,6 +247,48 @@ std::vector<PlaneBlocks::Visit> PlaneBlocks::visit(std::span<const std::size_t> 
     }
   }
   return visits;
+}
+
+void PlaneBlocks::begin_steps() {
+  if (problem_.oracle.metric() == nullptr) return;
+  alpha_before_.assign(planes_.size(), {});
+  for (std::size_t i = 0; i < planes_.size(); ++i)
+    for (const Plane& plane : planes_[i]) alpha_before_[i].push_back(plane.alpha);
+  w_.begin_steps(problem_.oracle);
+}
+
+double PlaneBlocks::end_steps() {
+  if (problem_.oracle.metric() == nullptr) return 0;
+  const StructuredWeights::Step step = w_.all_steps();
+  double slope = -step.at_w, bend = step.square;
+  for (std::size_t i = 0; i < planes_.size(); ++i) {
+    alpha_before_[i].resize(planes_[i].size(), 0.0);
+    double A = 0, change = 0;
+    for (std::size_t k = 0; k < planes_[i].size(); ++k) {
+      const double before = alpha_before_[i][k], moved = planes_[i][k].alpha - before;
+      A += before;
+      change += moved;
+      slope += moved * planes_[i][k].loss;
+    }
+    slope -= problem_.curvature() * A * change;
+    bend += problem_.curvature() * change * change;
+  }
+  const double t = slope <= 0 ? 0 : slope >= bend ? 1 : slope / bend;
+  for (std::size_t i = 0; i < planes_.size() && t < 1; ++i)
+    for (std::size_t k = 0; k < planes_[i].size(); ++k) {
+      const double before = alpha_before_[i][k];
+      planes_[i][k].alpha = before + t * (planes_[i][k].alpha - before);
+      if (planes_[i][k].alpha != 0) planes_[i][k].idle = 0;
+    }
+  w_.end_steps(t);
+  return t * (slope - t / 2 * bend);
+}
+
+void PlaneBlocks::update(std::span<const std::size_t> examples, const Threads& threads) {
+  if (problem_.oracle.metric() == nullptr) return;
+  threads.split(examples.size(), 8, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t k = begin; k < end; ++k) w_.update(examples[k]);
+  });
 }
 
 void PlaneBlocks::count_idle(std::size_t i) {

@@ -44,6 +44,17 @@ class PlaneBlocks {
     return look_at_all(problem_, planes_, w_, threads);
   }
 
+  /// With a metric, visits between these two see w by a surrogate; at the end, all that changed
+  /// goes as far as the dual gains. Returns that gain; without a metric nothing happens.
+  void begin_steps();
+  double end_steps();
+  /// Before an oracle is asked for these examples.
+  void update(std::span<const std::size_t> examples, const Threads& threads);
+  /// Fast values of a metric would not do for a relative gap as small as that.
+  void meet(double relative_gap) {
+    if (relative_gap < 1e-4) w_.make_exact();
+  }
+
   /// Drops planes that had no alpha at so many visits in a row.
   void drop_idle(std::size_t visits);
 
@@ -88,7 +99,8 @@ class PlaneBlocks {
   StructuredWeights w_;
   JointFeatures psi_, other_;  ///< room for features
   std::vector<BlockStep> steps_{1};
-  std::vector<double> dense_;  ///< all zero between uses
+  std::vector<double> dense_;                      ///< all zero between uses
+  std::vector<std::vector<double>> alpha_before_;  ///< at begin_steps()
 };
 
 /// Throws Error for an answer of an oracle that no exact oracle gives.

@@ -28,8 +28,9 @@ bool Rounds::running() {
   return !ended_;
 }
 
-bool Rounds::next(const ExactPass& pass, const PlaneBlocks& blocks) {
+bool Rounds::next(const ExactPass& pass, PlaneBlocks& blocks) {
   const bool on = next(pass, blocks.w(), blocks.count());
+  if (on) blocks.meet(progress_.relative_gap);
   if (on && run_.checkpoint) run_.checkpoint(blocks.planes());
   return on;
 }

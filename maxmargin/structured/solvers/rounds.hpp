@@ -16,7 +16,7 @@ class Rounds {
   void called(std::size_t oracles) { solution_.oracle_calls += oracles; }
   /// Takes note of an exact pass at `w`; whether to go on.
   bool next(const ExactPass& pass, const StructuredWeights& w, std::uint64_t planes);
-  bool next(const ExactPass& pass, const PlaneBlocks& blocks);
+  bool next(const ExactPass& pass, PlaneBlocks& blocks);
   /// Takes note of a round's gain: rounds without gain or new planes end the run.
   void progress(double gained, bool added);
   /// Whether the run stalled; it then goes on, by other means.

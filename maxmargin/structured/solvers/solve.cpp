@@ -28,14 +28,10 @@ SolvedStructured solve(const Structured& problem, const StructuredSolver& solver
   StructuredSolution solution =
       std::visit([&](const auto& chosen) { return run(problem, chosen, stop, how); }, solver);
   StructuredWeights w(problem, solution.planes);
-  CertifiedStructures own = certify(problem, solution.planes, how.threads);
+  CertifiedStructures own = certify(problem, solution.planes, {w}, how.threads);
   if (!solution.w.empty()) {
-    JointFeatures best;
-    for (std::size_t j = 0; j < solution.w.size(); ++j)
-      if (solution.w[j] != 0) best.add(j, solution.w[j]);
-    StructuredWeights other(problem.oracle);
-    other.add(best, 1);
-    CertifiedStructures better = certify(problem, solution.planes, other, how.threads);
+    StructuredWeights other(problem.oracle, solution.w);
+    CertifiedStructures better = certify(problem, solution.planes, {w, &other}, how.threads);
     if (better.certificate.gap < own.certificate.gap) {
       own = std::move(better);
       w = std::move(other);

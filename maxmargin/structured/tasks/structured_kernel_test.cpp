@@ -61,8 +61,8 @@ Trained train_words(bool squared, const std::map<std::string, std::string>& give
 
 TEST(StructuredKernel, OfDegreeOneIsTheLinearMachine) {
   const Trained linear = train_words(false, {});
-  const Trained kernel = train_words(
-      false, {{"kernel", "polynomial"}, {"degree", "1"}, {"coef0", "0"}, {"cache", "0"}});
+  const Trained kernel =
+      train_words(false, {{"kernel", "polynomial"}, {"degree", "1"}, {"coef0", "0"}});
   EXPECT_NEAR(kernel.model.certificate.primal, linear.model.certificate.primal,
               2e-8 * linear.model.certificate.primal);
   EXPECT_EQ(kernel.found, linear.found);
@@ -87,8 +87,8 @@ TEST(StructuredKernel, InnerProductsAreThoseOfTheMatrix) {
   }
   const Threads threads(1);
   const Kernel kernel = Rbf{0.3};
-  const TokenKernel fast(kernel, tokens, labels, TokenKernel::Values::engine, 0, threads);
-  const TokenKernel plain(kernel, tokens, labels, TokenKernel::Values::plain, 1 << 20, threads);
+  const TokenKernel fast(kernel, tokens, labels, TokenKernel::Values::engine, threads);
+  const TokenKernel plain(kernel, tokens, labels, TokenKernel::Values::plain, threads);
   const auto made = [&] {
     JointFeatures features;
     for (int k = 0; k < 9; ++k) features.add(rng.below(7 * labels + 4), rng.normal());
@@ -97,10 +97,10 @@ TEST(StructuredKernel, InnerProductsAreThoseOfTheMatrix) {
   for (int round = 0; round < 10; ++round) {
     const JointFeatures a = made(), b = made();
     std::vector<double> scores(7 * labels + 4, 0.0);
-    plain.add_product(a, 1, scores);
+    plain.add_product(a, 1, Precision::exact, scores);
     EXPECT_NEAR(b.dot(scores), fast.inner(a, b), 1e-12);
     std::vector<double> others(scores.size(), 0.0);
-    fast.add_product(a, 1, others);
+    fast.add_product(a, 1, Precision::exact, others);
     for (std::size_t j = 0; j < scores.size(); ++j) EXPECT_NEAR(scores[j], others[j], 1e-13);
     // As coefficients of a model: the same scores for the same tokens.
     std::vector<double> coefficients(scores.size(), 0.0);
@@ -114,6 +114,115 @@ TEST(StructuredKernel, InnerProductsAreThoseOfTheMatrix) {
   EXPECT_THROW(append_token("x 9:1", copy), Error);
   EXPECT_THROW(append_token("x 1", copy), Error);
   EXPECT_THROW(append_token("x 1:nan", copy), Error);
+}
+
+/// Words of four tokens with two numbers each, and the kernel between their tokens.
+struct KernelWords {
+  Threads threads{1};
+  SequenceExamples words;
+  Features tokens;
+
+  KernelWords(std::size_t count, std::uint64_t seed) {
+    Rng rng(seed);
+    words.labels = 3;
+    words.attributes = 2;
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t t = 0; t < 4; ++t) {
+        const std::int32_t label = static_cast<std::int32_t>((i * (t + 1)) % 3);
+        for (Index j = 0; j < 2; ++j) {
+          words.attribute.push_back(j);
+          words.value.push_back(static_cast<float>(rng.normal() + (j == 0 ? label : 0)));
+        }
+        words.token.push_back(words.attribute.size());
+        words.label.push_back(label);
+      }
+      words.sentence.push_back(words.label.size());
+      words.line.push_back(i + 1);
+    }
+    tokens = token_rows(words);
+    words = numbered_tokens(std::move(words));
+  }
+};
+
+TEST(StructuredKernel, SurrogateIsExactWithinAnExampleAndOfFullRankAmongAll) {
+  const KernelWords made(5, 2);
+  const Kernel kernel = Rbf{0.4};
+  for (const std::size_t rank : {3, 20}) {
+    const TokenKernel metric(kernel, made.tokens, 3, TokenKernel::Values::engine, made.threads,
+                             rank);
+    const ChainOracle oracle(made.words, {}, &metric);
+    std::vector<JointFeatures> truths(5);
+    for (std::size_t i = 0; i < 5; ++i) oracle.features(i, oracle.truth(i), 1, truths[i]);
+    const auto surrogate = metric.surrogate(truths);
+    Rng rng(1);
+    std::vector<double> scores(oracle.dimensions());
+    for (double& each : scores) each = rng.normal();
+    surrogate->begin(scores);
+    for (const std::size_t example : {1, 3}) {
+      JointFeatures delta;
+      oracle.difference(example, Structure{2, 1, 0, 1}, 1, delta);
+      std::vector<double> expected = scores;
+      metric.add_product(delta, 0.3, Precision::exact, expected);
+      surrogate->add(delta, 0.3, scores);
+      surrogate->update(example, scores);
+      for (std::size_t token = 4 * example; token < 4 * example + 4; ++token)
+        for (std::size_t l = 0; l < 3; ++l)
+          EXPECT_NEAR(scores[token * 3 + l], expected[token * 3 + l], 1e-6);
+      EXPECT_NEAR(surrogate->inner(delta, truths[example]), metric.inner(delta, truths[example]),
+                  1e-12);
+      if (rank == 20) {
+        for (std::size_t i = 0; i < 5; ++i) surrogate->update(i, scores);
+        for (std::size_t j = 0; j < scores.size(); ++j) EXPECT_NEAR(scores[j], expected[j], 1e-5);
+      }
+      // From here: what an example of a poor rank sees of the others is not known.
+      scores = expected;
+      surrogate->begin(scores);
+    }
+  }
+}
+
+TEST(StructuredKernel, PoorSurrogatesEndAtTheSameOptimum) {
+  const KernelWords made(12, 5);
+  const Kernel kernel = Rbf{0.4};
+  std::vector<double> primal;
+  for (const std::size_t rank : {2, 48})
+    for (const Slack slack : {Slack::linear, Slack::squared}) {
+      const TokenKernel metric(kernel, made.tokens, 3, TokenKernel::Values::engine, made.threads,
+                               rank);
+      const ChainOracle oracle(made.words, {}, &metric);
+      const Structured problem{oracle, 50, Rescaling::margin, slack};
+      for (const StructuredSolver& solver : {StructuredSolver{BlockPlanes{}}, {NSlack{}}}) {
+        Stop stop;
+        stop.relative_gap = 1e-6;
+        const SolvedStructured solved = solve(problem, solver, stop, {made.threads});
+        EXPECT_EQ(solved.solution.ended, Ended::converged) << rank;
+        EXPECT_LE(solved.certificate.relative_gap, 1e-6);
+        primal.push_back(solved.certificate.primal);
+        EXPECT_NEAR(primal.back(), primal[slack == Slack::linear ? 0 : 2], 2e-6 * primal.back());
+      }
+    }
+}
+
+TEST(StructuredKernel, HasTheSameBitsForAnyNumberOfThreads) {
+  const TemporaryFolder folder;
+  const std::string train = folder / "train";
+  std::ofstream(train) << words_text(150, false);  // more tokens than the surrogate's rank
+  const StructuredTask& task = *structured_task_named("sequence");
+  const Settings settings = task.settings({{"kernel", "rbf"}, {"gamma", "0.5"}});
+  std::vector<std::string> models;
+  for (const int count : {1, 3}) {
+    const Threads threads(count);
+    const auto data = task.read(train, settings, nullptr, threads);
+    StructuredTraining training;
+    training.C = 100;
+    training.stop.relative_gap = 1e-5;
+    StructuredModel model = train_structured(task, settings, *data, training, threads).model;
+    EXPECT_EQ(model.ended, Ended::converged);
+    EXPECT_TRUE(verify_structured(model, *data, threads).holds);
+    model.seconds = 0;
+    models.push_back(structured_bytes(model));
+  }
+  EXPECT_EQ(models[0], models[1]);
 }
 
 TEST(StructuredHull, IsTheBestOfItsCornersAndExactForOneLoss) {

@@ -50,6 +50,58 @@ void best_before_loop(const double* from, const double* pair, std::size_t labels
   for (; at < labels; at += lanes) max_labels<1>(from, pair, labels, at, to);
 }
 
+using Floats = hn::CappedTag<float, 16>;
+
+/// The sums of some rows for 16 labels stay in registers: each number of w is read once for them.
+template <std::size_t rows>
+HWY_INLINE void sum_rows(const float* z, std::size_t rank, const float* w, std::size_t stride,
+                         float* sums) {
+  const Floats d;
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t at = 0; at < stride; at += lanes) {
+    hn::Vec<Floats> sum[rows];
+    for (std::size_t r = 0; r < rows; ++r) sum[r] = hn::Zero(d);
+    for (std::size_t k = 0; k < rank; ++k) {
+      const auto of_label = hn::LoadU(d, w + k * stride + at);
+      for (std::size_t r = 0; r < rows; ++r)
+        sum[r] = hn::MulAdd(hn::Set(d, z[r * rank + k]), of_label, sum[r]);
+    }
+    for (std::size_t r = 0; r < rows; ++r) hn::StoreU(sum[r], d, sums + r * stride + at);
+  }
+}
+
+void label_sums_loop(const float* z, std::size_t rows, std::size_t rank, const float* w,
+                     std::size_t stride, float* sums) {
+  std::size_t r = 0;
+  for (; r + 8 <= rows; r += 8) sum_rows<8>(z + r * rank, rank, w, stride, sums + r * stride);
+  for (; r + 4 <= rows; r += 4) sum_rows<4>(z + r * rank, rank, w, stride, sums + r * stride);
+  for (; r < rows; ++r) sum_rows<1>(z + r * rank, rank, w, stride, sums + r * stride);
+}
+
+template <std::size_t rows>
+HWY_INLINE void add_changes(const float* const* z, std::size_t rank, const float* change,
+                            std::size_t stride, float* w) {
+  const Floats d;
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t at = 0; at < stride; at += lanes) {
+    hn::Vec<Floats> changes[rows];
+    for (std::size_t r = 0; r < rows; ++r) changes[r] = hn::LoadU(d, change + r * stride + at);
+    for (std::size_t k = 0; k < rank; ++k) {
+      auto of_label = hn::LoadU(d, w + k * stride + at);
+      for (std::size_t r = 0; r < rows; ++r)
+        of_label = hn::MulAdd(hn::Set(d, z[r][k]), changes[r], of_label);
+      hn::StoreU(of_label, d, w + k * stride + at);
+    }
+  }
+}
+
+void add_label_changes_loop(const float* const* z, std::size_t rows, std::size_t rank,
+                            const float* change, std::size_t stride, float* w) {
+  std::size_t r = 0;
+  for (; r + 4 <= rows; r += 4) add_changes<4>(z + r, rank, change + r * stride, stride, w);
+  for (; r < rows; ++r) add_changes<1>(z + r, rank, change + r * stride, stride, w);
+}
+
 }  // namespace maxmargin::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -57,9 +109,21 @@ HWY_AFTER_NAMESPACE();
 namespace maxmargin {
 
 HWY_EXPORT(best_before_loop);
+HWY_EXPORT(label_sums_loop);
+HWY_EXPORT(add_label_changes_loop);
 
 void best_before(const double* from, const double* pair, std::size_t labels, double* to) {
   HWY_DYNAMIC_DISPATCH(best_before_loop)(from, pair, labels, to);
+}
+
+void label_sums(const float* z, std::size_t rows, std::size_t rank, const float* w,
+                std::size_t stride, float* sums) {
+  HWY_DYNAMIC_DISPATCH(label_sums_loop)(z, rows, rank, w, stride, sums);
+}
+
+void add_label_changes(std::span<const float* const> z, std::size_t rank, const float* change,
+                       std::size_t stride, float* w) {
+  HWY_DYNAMIC_DISPATCH(add_label_changes_loop)(z.data(), z.size(), rank, change, stride, w);
 }
 
 }  // namespace maxmargin

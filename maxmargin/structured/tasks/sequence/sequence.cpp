@@ -14,11 +14,10 @@ namespace {
 
 /// Tokens and the kernel between them.
 struct KernelTokens {
-  KernelTokens(const Kernel& kernel, const SequenceExamples& examples, std::size_t room,
-               const Threads& threads)
+  KernelTokens(const Kernel& kernel, const SequenceExamples& examples, const Threads& threads)
       : rows(token_rows(examples)),
-        metric(kernel, rows, examples.labels, TokenKernel::Values::engine, room, threads),
-        plain(kernel, rows, examples.labels, TokenKernel::Values::plain, room, threads) {}
+        metric(kernel, rows, examples.labels, TokenKernel::Values::engine, threads),
+        plain(kernel, rows, examples.labels, TokenKernel::Values::plain, threads) {}
 
   Features rows;
   TokenKernel metric, plain;
@@ -164,8 +163,7 @@ std::unique_ptr<StructuredData> read_sequence_data(const std::string& path,
                 "leave out rare attributes with --min-count");
   std::unique_ptr<KernelTokens> kernel;
   if (const auto chosen = kernel_in(settings)) {
-    kernel = std::make_unique<KernelTokens>(*chosen, read.examples,
-                                            settings.count("cache", 0, 1 << 20) << 20, threads);
+    kernel = std::make_unique<KernelTokens>(*chosen, read.examples, threads);
     if (known != nullptr) kernel->known = words_of(*known, "tokens");
     read.examples = numbered_tokens(std::move(read.examples));
   }
@@ -186,8 +184,7 @@ constexpr std::array sequence_options{
                "of the attributes of two tokens; transitions stay linear"},
     TaskOption{"gamma", "G", "1", "factor of the product, or inverse squared width"},
     TaskOption{"degree", "D", "3", "of the polynomial kernel"},
-    TaskOption{"coef0", "R", "1", "added to the product by the polynomial kernel"},
-    TaskOption{"cache", "MB", "1024", "for rows of the kernel", Stored::no}};
+    TaskOption{"coef0", "R", "1", "added to the product by the polynomial kernel"}};
 
 }  // namespace
 

@@ -8,13 +8,18 @@
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/base/text.hpp"
 #include "maxmargin/data/readers/number.hpp"
+#include "maxmargin/linalg/accumulate.hpp"
+#include "maxmargin/problem/matrix/approximate.hpp"
+#include "maxmargin/problem/matrix/kernel_quadratic.hpp"
+#include "maxmargin/structured/tasks/sequence/token_surrogate.hpp"
 #include "maxmargin/structured/tasks/text_lines.hpp"
 
 namespace maxmargin {
 namespace {
 
-constexpr std::size_t grain = 2048;  // tokens that one thread adds to
-constexpr std::size_t batch = 64;    // kernel rows at a time
+// Kernel rows at a time, and columns of them: the values and the sums of 26 labels stay in L2.
+constexpr std::size_t batch = 64;
+constexpr std::size_t grain = 1024;
 
 }  // namespace
 
@@ -74,54 +79,107 @@ void append_token(std::string_view text, Features& tokens) {
 }
 
 TokenKernel::TokenKernel(const Kernel& kernel, const Rows& tokens, std::size_t labels,
-                         Values values, std::size_t room, const Threads& threads)
+                         Values values, const Threads& threads, std::size_t surrogate_rank)
     : kernel_(kernel),
       tokens_(tokens),
       labels_(labels),
       values_(values),
-      most_rows_(batch + room / (8 * std::max<std::size_t>(1, tokens.count))),
+      surrogate_rank_(surrogate_rank),
       threads_(threads.count()),
-      engine_(make_engine(kernel, tokens, threads)) {}
+      engine_(values == Values::engine ? make_engine(kernel, tokens, threads) : nullptr) {}
 
-TokenKernel::Row TokenKernel::computed(const Rows& left, Index token) const {
-  std::vector<double> row(tokens_.count);
-  const std::array which{token};
-  threads_.split(tokens_.count, grain, [&](std::size_t begin, std::size_t end) {
-    if (values_ == Values::engine)
-      engine_->exact_block(left, which, begin, end - begin, row.data() + begin, tokens_.count);
-    else
-      for (std::size_t s = begin; s < end; ++s)
-        row[s] = naive_value(kernel_, left, token, tokens_, s);
-  });
-  return std::make_shared<const std::vector<double>>(std::move(row));
+void TokenKernel::Coefficients::add(std::size_t of_token, std::size_t label, double value) {
+  if (value == 0) return;
+  if (token.empty() || token.back() != of_token) token.push_back(static_cast<Index>(of_token));
+  entries.push_back({token.size() - 1, label, value});
 }
 
-TokenKernel::Row TokenKernel::row(Index token) const {
-  if (const auto found = rows_.find(token); found != rows_.end()) return found->second;
-  if (oldest_.size() >= most_rows_) {
-    rows_.erase(oldest_.front());
-    oldest_.pop_front();
+void TokenKernel::exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,
+                              std::size_t count, double* out) const {
+  if (engine_ != nullptr) return engine_->exact_block(left, which, begin, count, out, count);
+  for (std::size_t r = 0; r < which.size(); ++r)
+    for (std::size_t c = 0; c < count; ++c)
+      out[r * count + c] = naive_value(kernel_, left, which[r], tokens_, begin + c);
+}
+
+namespace {
+
+/// Coefficients of a label and the rows that have them.
+struct LabelRows {
+  std::vector<const float*> row;
+  std::vector<Index> token;
+  std::vector<double> coefficient;
+
+  void clear() {
+    row.clear();
+    token.clear();
+    coefficient.clear();
   }
-  Row made = computed(tokens_, token);
-  rows_.emplace(token, made);
-  oldest_.push_back(token);
-  return made;
+};
+
+}  // namespace
+
+void TokenKernel::add_fast(const Rows& left, const Coefficients& coefficients, std::size_t begin,
+                           std::size_t count, std::span<double> sums) const {
+  std::vector<float> values(batch * count);
+  std::vector<LabelRows> of_label(labels_);
+  auto entry = coefficients.entries.begin();
+  for (std::size_t first = 0; first < coefficients.token.size(); first += batch) {
+    const std::size_t rows = std::min(batch, coefficients.token.size() - first);
+    const auto which = std::span(coefficients.token).subspan(first, rows);
+    engine_->block(left, which, begin, count, values.data(), count);
+    for (; entry != coefficients.entries.end() && entry->row < first + rows; ++entry) {
+      of_label[entry->label].row.push_back(values.data() + (entry->row - first) * count);
+      of_label[entry->label].coefficient.push_back(entry->value);
+    }
+    for (std::size_t l = 0; l < labels_; ++l) {
+      add_scaled_rows(of_label[l].row, of_label[l].coefficient, count, sums.data() + l * count);
+      of_label[l].clear();
+    }
+  }
 }
 
-void TokenKernel::add_rows(std::span<const Row> rows, std::span<const Entry> entries,
-                           std::span<double> scores) const {
-  threads_.split(tokens_.count, grain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t s = begin; s < end; ++s) {
-      double* of_token = scores.data() + s * labels_;
-      for (const Entry& entry : entries)
-        of_token[entry.label] += entry.coefficient * (*rows[entry.row])[s];
+void TokenKernel::add_exact(const Rows& left, const Coefficients& coefficients, std::size_t begin,
+                            std::size_t count, std::span<double> sums) const {
+  if (engine_ != nullptr) {
+    std::vector<LabelRows> of_label(labels_);
+    for (const auto& [row, label, value] : coefficients.entries) {
+      of_label[label].token.push_back(coefficients.token[row]);
+      of_label[label].coefficient.push_back(value);
     }
+    for (std::size_t l = 0; l < labels_; ++l)
+      if (!of_label[l].token.empty())
+        engine_->add_exact_product(left, of_label[l].token, of_label[l].coefficient, begin, count,
+                                   sums.data() + l * count);
+    return;
+  }
+  std::vector<double> values(count);
+  std::size_t last = coefficients.token.size();
+  for (const auto& [row, label, value] : coefficients.entries) {
+    if (row != last) exact_block(left, {&coefficients.token[row], 1}, begin, count, values.data());
+    last = row;
+    for (std::size_t c = 0; c < count; ++c) sums[label * count + c] += value * values[c];
+  }
+}
+
+void TokenKernel::add_rows(const Rows& left, const Coefficients& coefficients, Precision precision,
+                           std::span<double> scores) const {
+  if (coefficients.entries.empty()) return;
+  threads_.split(tokens_.count, grain, [&](std::size_t begin, std::size_t end) {
+    const std::size_t count = end - begin;
+    std::vector<double> sums(labels_ * count, 0.0);
+    if (precision == Precision::fast)
+      add_fast(left, coefficients, begin, count, sums);
+    else
+      add_exact(left, coefficients, begin, count, sums);
+    for (std::size_t c = 0; c < count; ++c)
+      for (std::size_t l = 0; l < labels_; ++l)
+        scores[(begin + c) * labels_ + l] += sums[l * count + c];
   });
 }
 
-void TokenKernel::add_product(const JointFeatures& delta, double scale,
+void TokenKernel::add_product(const JointFeatures& delta, double scale, Precision precision,
                               std::span<double> scores) const {
-  const std::lock_guard lock(mutex_);
   std::map<std::size_t, double> sum;  // what occurs twice often cancels
   for (std::size_t k = 0; k < delta.size(); ++k) {
     if (delta.index[k] < first_linear())
@@ -129,24 +187,9 @@ void TokenKernel::add_product(const JointFeatures& delta, double scale,
     else
       scores[delta.index[k]] += scale * delta.value[k];
   }
-  std::vector<Row> rows;
-  std::vector<Entry> entries;
-  std::size_t last = tokens_.count;
-  const auto flush = [&] {
-    if (!entries.empty()) add_rows(rows, entries, scores);
-    rows.clear();
-    entries.clear();
-  };
-  for (const auto& [index, coefficient] : sum) {
-    if (coefficient == 0) continue;
-    if (const std::size_t token = index / labels_; token != last) {
-      if (rows.size() == batch) flush();
-      rows.push_back(row(static_cast<Index>(token)));
-      last = token;
-    }
-    entries.push_back({rows.size() - 1, index % labels_, coefficient});
-  }
-  flush();
+  Coefficients coefficients;
+  for (const auto& [index, value] : sum) coefficients.add(index / labels_, index % labels_, value);
+  add_rows(tokens_, coefficients, possible(precision), scores);
 }
 
 const std::vector<double>& TokenKernel::square(std::size_t begin, std::size_t count) const {
@@ -154,12 +197,7 @@ const std::vector<double>& TokenKernel::square(std::size_t begin, std::size_t co
   square_.resize(count * count);
   std::vector<Index> which(count);
   std::iota(which.begin(), which.end(), static_cast<Index>(begin));
-  if (values_ == Values::engine && count > 0)
-    engine_->exact_block(tokens_, which, begin, count, square_.data(), count);
-  if (values_ == Values::plain)
-    for (std::size_t a = 0; a < count; ++a)
-      for (std::size_t b = 0; b < count; ++b)
-        square_[a * count + b] = naive_value(kernel_, tokens_, begin + a, tokens_, begin + b);
+  if (count > 0) exact_block(tokens_, which, begin, count, square_.data());
   square_begin_ = begin;
   square_count_ = count;
   return square_;
@@ -176,37 +214,47 @@ double TokenKernel::inner(const JointFeatures& a, const JointFeatures& b) const 
       }
   const std::size_t count = end > begin ? end - begin : 0;
   const std::vector<double>& K = square(begin, count);
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      if (a.index[i] >= first_linear()) {
-        if (a.index[i] == b.index[j]) sum += a.value[i] * b.value[j];
-      } else if (b.index[j] < first_linear() && a.index[i] % labels_ == b.index[j] % labels_) {
-        sum += a.value[i] * b.value[j] *
-               K[(a.index[i] / labels_ - begin) * count + b.index[j] / labels_ - begin];
-      }
-    }
-  return sum;
+  return token_inner_product(
+      a, b, labels_, first_linear(), [&](std::size_t token) { return token - begin; },
+      [&](std::size_t s, std::size_t t) { return K[s * count + t]; });
+}
+
+const LowRank& TokenKernel::low_rank() const {
+  const std::lock_guard lock(mutex_);
+  if (low_rank_ == nullptr) {
+    Approximate how;
+    how.selection = Selection::random;
+    how.rank = surrogate_rank_;
+    const auto K =
+        make_kernel_quadratic(kernel_, std::make_shared<const Features>(Features::borrow(tokens_)),
+                              {}, Definite::yes, threads_);
+    low_rank_ = approximate(*K, how, threads_).Z;
+  }
+  return *low_rank_;
+}
+
+std::unique_ptr<Metric::Surrogate> TokenKernel::surrogate(
+    std::span<const JointFeatures> examples) const {
+  TokenGroups groups(examples, labels_, first_linear());
+  for (std::size_t i = 0; i + 1 < groups.first.size(); ++i)
+    for (const Index s : groups.of(i))
+      for (const Index t : groups.of(i))
+        groups.within.push_back(naive_value(kernel_, tokens_, s, tokens_, t));
+  const LowRank& low = low_rank();
+  std::vector<float> Z;
+  Z.reserve(groups.tokens.size() * low.rank());
+  for (const Index token : groups.tokens)
+    for (std::size_t k = 0; k < low.rank(); ++k) Z.push_back(static_cast<float>(low.row(token)[k]));
+  return std::make_unique<TokenSurrogate>(std::move(groups), std::move(Z));
 }
 
 std::vector<double> TokenKernel::scores(const Rows& others,
                                         std::span<const double> coefficients) const {
   const std::size_t theirs = others.count * labels_;
   std::vector<double> result(first_linear(), 0.0);
-  std::vector<Row> rows;
-  std::vector<Entry> entries;
-  for (std::size_t t = 0; t < others.count; ++t) {
-    const auto of_token = coefficients.subspan(t * labels_, labels_);
-    if (std::ranges::any_of(of_token, [](double each) { return each != 0; })) {
-      rows.push_back(computed(others, static_cast<Index>(t)));
-      for (std::size_t l = 0; l < labels_; ++l)
-        if (of_token[l] != 0) entries.push_back({rows.size() - 1, l, of_token[l]});
-    }
-    if (rows.size() < batch && t + 1 < others.count) continue;
-    add_rows(rows, entries, result);
-    rows.clear();
-    entries.clear();
-  }
+  Coefficients used;
+  for (std::size_t k = 0; k < theirs; ++k) used.add(k / labels_, k % labels_, coefficients[k]);
+  add_rows(others, used, possible(Precision::exact), result);
   result.insert(result.end(), coefficients.begin() + static_cast<std::ptrdiff_t>(theirs),
                 coefficients.end());
   return result;
