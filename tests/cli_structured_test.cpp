@@ -134,6 +134,36 @@ TEST_F(CliStructured, FaultsOfFilesNameTheLine) {
   EXPECT_FALSE(exists("n"));
 }
 
+TEST_F(CliStructured, AnUnknownTaskIsCorrectedFromAllThereAre) {
+  write("d", structured_samples::sequence_text());
+  refuses({"train", "d", "--task", "sequences"}, "did you mean 'sequence'?", 2);
+  refuses({"train", "d", "--task", "ordinal"}, "one-class, multiclass-structured, sequence", 2);
+  refuses({"train", "d", "--task=svm"}, "unknown task 'svm'", 2);
+}
+
+TEST_F(CliStructured, KernelsCheckpointResumeAndCrossValidate) {
+  write("d", ocr_like(40));
+  const std::vector<std::string> kernel{"train", "d",       "--task", "sequence", "--kernel",
+                                        "rbf",   "--gamma", "0.5",    "--cost",   "50"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), kernel.begin(), kernel.end());
+    return more;
+  };
+  const double direct = done(with({"--gap", "1e-6", "-o", "m", "--json"}))
+                            .json()["certificate"]["primal"]
+                            .get<double>();
+  EXPECT_EQ(run(with({"--max-iterations", "2", "-o", "part", "--quiet"})).code, 5);
+  EXPECT_EQ(done({"verify", "part", "d", "--json"}).json()["holds"], true);
+  for (const char* solver : {"blocks", "n-slack"}) {
+    const json on =
+        done(with({"--gap", "1e-6", "--resume", "part", "--solver", solver, "-o", "m", "--json"}))
+            .json();
+    EXPECT_NEAR(on["certificate"]["primal"].get<double>(), direct, 3e-6 * direct);
+  }
+  const json folds = done(with({"--cross-validate", "4", "--json"})).json();
+  EXPECT_GT(folds["scores"]["token_accuracy"], 0.5);
+}
+
 TEST_F(CliStructured, RankCommandsAreSvmRanks) {
   write("d", structured_samples::ranking_text(6));
   const Finished learned = done({"svm_rank_learn", "-c", "5", "d", "m"});
