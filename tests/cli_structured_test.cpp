@@ -204,6 +204,11 @@ TEST_F(CliStructured, TheOtherCommandsOfTheFamilyLearnAndClassify) {
   const Finished tagged = done({"svm_hmm_classify", "tags", "m", "p"});
   EXPECT_NE(tagged.out.find("Average loss per token: "), std::string::npos) << tagged.out;
   EXPECT_EQ(std::ranges::count(text_of("p"), '\n'), 80);
+  // What a script of SVM-hmm may say of a beam changes nothing: the search is exact.
+  const std::string exact = text_of("p");
+  done({"svm_hmm_learn", "-c", "10", "-e", "0.5", "--b", "100", "--e", "0", "tags", "m"});
+  done({"svm_hmm_classify", "tags", "m", "p"});
+  EXPECT_EQ(text_of("p"), exact);
   done({"svm_hmm_learn", "-c", "10", "--t", "2", "-t", "2", "-g", "0.5", "tags", "k"});
   EXPECT_EQ(done({"inspect", "k", "--json"}).json()["settings"]["kernel"], "rbf");
 
@@ -246,6 +251,8 @@ TEST_F(CliStructured, WrongUseOfTheFamilyIsExplained) {
   fails({"svm_perf_learn", "-c", "x", "rows", "m"}, "not a finite number");
   fails({"svm_rank_learn", "-u", "1", "rows", "m"}, "Unknown option");
   fails({"svm_rank_learn", "nowhere", "m"}, "nowhere");
+  fails({"svm_hmm_learn", "--e", "1", "rows", "m"}, "--e 1: attributes depend on one tag");
+  fails({"svm_rank_learn", "--b", "1", "rows", "m"}, "Unknown option");
   EXPECT_FALSE(exists("m"));
   ASSERT_EQ(run({"svm_perf_learn", "-v", "0", "rows", "m"}).out, "");
   fails({"svm_rank_classify", "rows", "m", "p"}, "not of svm_rank_learn");
