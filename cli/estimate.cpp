@@ -33,6 +33,7 @@ Json leave_one_out_json(const LeaveOneOut& result, Outcome outcome) {
   Json object{{"error", result.error}};
   if (outcome == Outcome::number) object["absolute_error"] = result.absolute_error;
   object["trained"] = result.trained;
+  object["followed"] = result.followed;
   object["ended"] = to_string(result.ended);
   object["seconds"] = result.seconds;
   return object;

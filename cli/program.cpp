@@ -43,16 +43,6 @@ std::optional<int> run_by_other_name(std::span<char*> arguments) {
   return std::nullopt;
 }
 
-struct NamedVerb {
-  std::string_view name;
-  Verb (*add)(CLI::App&);
-};
-constexpr NamedVerb all_verbs[] = {
-    {"train", add_train},     {"predict", add_predict},  {"verify", add_verify},
-    {"check", add_check},     {"inspect", add_inspect},  {"convert", add_convert},
-    {"solvers", add_solvers}, {"race", add_race},        {"stream", add_stream},
-    {"path", add_path},       {"estimate", add_estimate}};
-
 /// The command of this name, or all where there is none: the options of all take longer to list
 /// than a small model takes to predict.
 std::vector<Verb> verbs_for(std::string_view name, CLI::App& program) {

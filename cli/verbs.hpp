@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <string_view>
 
 namespace maxmargin::cli {
 
@@ -23,5 +24,15 @@ Verb add_race(CLI::App& program);
 Verb add_stream(CLI::App& program);
 Verb add_path(CLI::App& program);
 Verb add_estimate(CLI::App& program);
+
+struct NamedVerb {
+  std::string_view name;
+  Verb (*add)(CLI::App&);
+};
+inline constexpr NamedVerb all_verbs[] = {
+    {"train", add_train},     {"predict", add_predict},  {"verify", add_verify},
+    {"check", add_check},     {"inspect", add_inspect},  {"convert", add_convert},
+    {"solvers", add_solvers}, {"race", add_race},        {"stream", add_stream},
+    {"path", add_path},       {"estimate", add_estimate}};
 
 }  // namespace maxmargin::cli

@@ -108,6 +108,20 @@ TEST(OldModels, AreWrittenAgainAsTheyAre) {
   }
 }
 
+/// The same words, and numbers that are nearly the same.
+void expect_same_words(const std::string& line, const std::string& wanted_line) {
+  std::istringstream one(line), other(wanted_line);
+  for (std::string word, wanted; other >> wanted;) {
+    ASSERT_TRUE(one >> word);
+    char* end = nullptr;
+    const double number = std::strtod(wanted.c_str(), &end);
+    if (*end == '\0')
+      EXPECT_NEAR(std::stod(word), number, 1e-5 * (1 + std::abs(number))) << wanted_line;
+    else
+      EXPECT_EQ(word, wanted);
+  }
+}
+
 using OldModelsPrediction = cli_test::Program;
 
 TEST_F(OldModelsPrediction, OfProbabilitiesIsWhatItWas) {
@@ -122,18 +136,35 @@ TEST_F(OldModelsPrediction, OfProbabilitiesIsWhatItWas) {
     for (const std::string& line : sample.printed) {
       std::string found;
       ASSERT_TRUE(std::getline(out, found));
-      std::istringstream one(found), other(line);
-      for (std::string word, wanted; other >> wanted;) {
-        ASSERT_TRUE(one >> word);
-        char* end = nullptr;
-        const double number = std::strtod(wanted.c_str(), &end);
-        if (*end == '\0')
-          EXPECT_NEAR(std::stod(word), number, 1e-5 * (1 + std::abs(number))) << line;
-        else
-          EXPECT_EQ(word, wanted);
-      }
+      expect_same_words(found, line);
     }
   }
+}
+
+// tests/models/machines: a machine of every structural task, and others that have come since, with
+// the data it was trained on and what `predict` said of that.
+TEST_F(OldModelsPrediction, OfEveryMachineIsWhatItWasAndItsCertificateHolds) {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "machines")) {
+    if (entry.path().extension() != ".model") continue;
+    ++count;
+    const std::filesystem::path model = entry.path();
+    std::filesystem::path data = model, said = model;
+    data.replace_extension(".data");
+    said.replace_extension(".said");
+    SCOPED_TRACE(model.filename());
+    const cli_test::Finished finished = run({"predict", data, model, "--quiet"});
+    ASSERT_EQ(finished.code, 0) << finished.err;
+    std::istringstream out(finished.out);
+    for (const std::string& line : testing_tree::lines(said)) {
+      std::string found;
+      ASSERT_TRUE(std::getline(out, found));
+      expect_same_words(found, line);
+    }
+    const cli_test::Finished judged = run({"verify", model, data});
+    EXPECT_EQ(judged.code, 0) << judged.out << judged.err;
+  }
+  EXPECT_GE(count, 18);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "maxmargin/base/stack_memory.hpp"
 #include "maxmargin/certify/equality_price.hpp"
 #include "maxmargin/certify/extended.hpp"
 #include "maxmargin/linalg/enclosed.hpp"
@@ -173,8 +174,9 @@ double upper_sum(double x, double y, double z = 0) {
 Enclosure enclose(const DualQp& qp, std::span<const double> a, std::span<const double> f,
                   const ProductError& error, std::span<const double> lambda) {
   const std::size_t m = qp.size();
-  std::vector<double> q(m), errors(m);
-  std::vector<Near> rest(m), nearest(m);
+  StackMemory memory;
+  std::pmr::vector<double> q(m, memory), errors(m, memory);
+  std::pmr::vector<Near> rest(m, memory), nearest(m, memory);
   for (std::size_t v = 0; v < m; ++v) {
     q[v] = qp.block[v].sign * f[qp.row[v]];
     errors[v] =

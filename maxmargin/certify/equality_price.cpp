@@ -5,14 +5,17 @@
 #include <numeric>
 #include <vector>
 
+#include "maxmargin/base/stack_memory.hpp"
 #include "maxmargin/linalg/enclosed.hpp"
 
 namespace maxmargin {
 namespace {
 
 /// A a - d of each row, without rounding but for the last.
-std::vector<double> residuals(const DualQp& qp, std::span<const double> a) {
-  std::vector<double> result;
+std::pmr::vector<double> residuals(const DualQp& qp, std::span<const double> a,
+                                   StackMemory& memory) {
+  std::pmr::vector<double> result(memory);
+  result.reserve(qp.A.size());
   for (std::size_t r = 0; r < qp.A.size(); ++r) {
     ExactSum sum;
     for (std::size_t v = 0; v < qp.size(); ++v)
@@ -223,7 +226,8 @@ class Corner {
 
 double equality_price(const DualQp& qp, std::span<const double> a, std::span<const double> q,
                       std::span<const double> error) {
-  const std::vector<double> residual = residuals(qp, a);
+  StackMemory memory;
+  const std::pmr::vector<double> residual = residuals(qp, a, memory);
   Moves moves(qp, a, q, error);
   bool is_absorbed = true;
   for (std::size_t r = 0; r < qp.A.size() && is_absorbed; ++r)

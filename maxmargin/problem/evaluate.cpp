@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "maxmargin/base/stack_memory.hpp"
 #include "maxmargin/problem/multipliers.hpp"
 
 namespace maxmargin {
@@ -23,7 +24,7 @@ struct Event {
 };
 
 /// The events of one variable: as lambda grows, A argmax(-h) goes from its largest to its smallest.
-void add_events(const Block& block, double rest, double weight, std::vector<Event>& events) {
+void add_events(const Block& block, double rest, double weight, std::pmr::vector<Event>& events) {
   if (weight == 0 || block.lower == block.upper) return;
   if (block.curvature == 0) {
     events.push_back(
@@ -67,7 +68,8 @@ double smooth_multiplier(const std::vector<Block>& blocks, std::span<const doubl
 /// Events on one side of a place, the nearest first; those that nobody asks for are never sorted.
 class NearestFirst {
  public:
-  NearestFirst(std::vector<Event> events, bool falls) : events_(std::move(events)), falls_(falls) {}
+  NearestFirst(std::pmr::vector<Event> events, bool falls)
+      : events_(std::move(events)), falls_(falls) {}
 
   bool empty() const { return next_ == events_.size(); }
   const Event& front() {
@@ -93,7 +95,7 @@ class NearestFirst {
     std::sort(begin, end, by_place);
   }
 
-  std::vector<Event> events_;
+  std::pmr::vector<Event> events_;
   bool falls_;
   std::size_t next_ = 0, sorted_ = 0;
 };
@@ -101,10 +103,11 @@ class NearestFirst {
 /// The same where the derivative only jumps: events are taken in their order from a guess on, which
 /// is mostly near, so that most of them need not be sorted. `derivative` is that far to the left,
 /// and `size` that of the numbers it came from.
-double multiplier_near(double guess, const std::vector<Event>& events, double derivative,
+double multiplier_near(double guess, const std::pmr::vector<Event>& events, double derivative,
                        double size) {
   if (events.empty()) return 0;
-  std::vector<Event> below, above;
+  StackMemory memory;
+  std::pmr::vector<Event> below(memory), above(memory);
   below.reserve(events.size());
   above.reserve(events.size());
   for (const Event& event : events) {
@@ -132,7 +135,8 @@ double multiplier_near(double guess, const std::vector<Event>& events, double de
 /// the interval if there are several, its end if the interval has only one.
 double best_multiplier(const std::vector<Block>& blocks, std::span<const double> rest,
                        std::span<const double> weight, double d, double guess) {
-  std::vector<Event> events;
+  StackMemory memory;
+  std::pmr::vector<Event> events(memory);
   events.reserve(blocks.size());
   bool only_jumps = true;
   for (std::size_t v = 0; v < blocks.size(); ++v) {
@@ -202,7 +206,7 @@ double widest_multiplier(const std::vector<Block>& blocks, std::span<const doubl
 /// if no two entries of a row differ but in sign.
 struct RowOf {
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
-  explicit RowOf(const DualQp& qp) : row(qp.size(), none) {
+  RowOf(const DualQp& qp, StackMemory& memory) : row(qp.size(), none, memory) {
     for (std::size_t r = 0; r < qp.A.size(); ++r) {
       double size = 0;
       for (std::size_t v = 0; v < qp.size(); ++v) {
@@ -214,7 +218,7 @@ struct RowOf {
       }
     }
   }
-  std::vector<std::size_t> row;
+  std::pmr::vector<std::size_t> row;
   bool several = false, even = true;
 };
 
@@ -222,7 +226,9 @@ struct RowOf {
 /// them; twice the largest violation at lambda otherwise, and of the variables that stand in none.
 double largest_violation(const DualQp& qp, std::span<const double> a, std::span<const double> q,
                          std::span<const double> h, const RowOf& row_of) {
-  std::vector<double> highest(qp.A.size(), -infinity), lowest(qp.A.size(), infinity);
+  StackMemory memory;
+  std::pmr::vector<double> highest(qp.A.size(), -infinity, memory);
+  std::pmr::vector<double> lowest(qp.A.size(), infinity, memory);
   double largest = 0;
   for (std::size_t v = 0; v < qp.size(); ++v) {
     const Block& block = qp.block[v];
@@ -283,14 +289,15 @@ double relative_gap(double primal, double dual) {
 Evaluation evaluate(const DualQp& qp, std::span<const double> a, std::span<const double> f,
                     std::vector<double> lambda) {
   const std::size_t m = qp.size();
-  std::vector<double> q(m), h(m), rest;
+  StackMemory memory;
+  std::pmr::vector<double> q(m, memory), h(m, memory), rest(memory);
   bool hard = false;
   for (std::size_t v = 0; v < m; ++v) {
     q[v] = qp.block[v].sign * f[qp.row[v]];
     hard = hard || is_hard(qp.block[v]);
   }
 
-  const RowOf row_of(qp);
+  const RowOf row_of(qp, memory);
   lambda.resize(qp.A.size(), 0.0);
   const auto refresh = [&] {
     h = q;

@@ -13,6 +13,7 @@
 #include "maxmargin/train/recorded.hpp"
 #include "maxmargin/train/span.hpp"
 #include "maxmargin/train/start.hpp"
+#include "maxmargin/train/unlearn.hpp"
 
 namespace maxmargin {
 namespace {
@@ -267,29 +268,64 @@ LeaveOneOut scored(const Prepared& prepared, std::span<const Index> class_of, Le
   return result;
 }
 
+/// What leave-one-out starts from: rows that have to be left out, what is predicted of all others,
+/// and the machine of all rows, where it is only one.
+struct ToLeaveOut {
+  std::set<Index> rows;
+  std::vector<double> predicted;
+  const Whole* single = nullptr;
+};
+
+/// Fills in the predictions that come from following the solution of a single machine, and leaves
+/// only those rows for which it did not.
+std::size_t unlearn(const Prepared& prepared, const TrainOptions& options, ToLeaveOut& out,
+                    const Threads& threads, const Observer& observer) {
+  if (out.single == nullptr || prepared.problems.outcome == Outcome::novelty) return 0;
+  const Subproblem& problem = prepared.problems.list.front();
+  std::vector<std::size_t> examples;
+  for (std::size_t i = 0; i < problem.examples.size(); ++i)
+    if (out.rows.contains(problem.examples[i].row)) examples.push_back(i);
+  const std::vector<double> f =
+      values_without({out.single->formulated, problem, out.single->certified}, examples, options,
+                     threads, observer);
+  std::size_t count = 0;
+  for (std::size_t k = 0; k < f.size(); ++k) {
+    if (std::isnan(f[k])) continue;
+    const Index row = problem.examples[examples[k]].row;
+    out.rows.erase(row);
+    out.predicted[row] = prepared.problems.outcome == Outcome::number ? f[k]
+                         : f[k] > 0                                   ? problem.positive
+                                                                      : problem.negative;
+    ++count;
+  }
+  return count;
+}
+
 /// Only support vectors are trained without: for all others the machine is the same. Where nu
 /// counts the rows, each of them matters.
-LeaveOneOut by_restarts(const Prepared& prepared, const TrainOptions& options,
-                        const std::set<Index>& support, std::span<const double> predicted,
-                        const Threads& threads, const Observer& observer) {
+LeaveOneOut without_each(const Prepared& prepared, const TrainOptions& options, ToLeaveOut out,
+                         const Threads& threads, const Observer& observer) {
   const Stopwatch clock;
   const bool all = std::visit(
       [](const auto& task) {
         return requires { task.nu; };
       },
       options.task);
+  LeaveOneOut result;
+  result.followed = unlearn(prepared, options, out, threads, observer);
+  result.predicted = std::move(out.predicted);
   Folds folds;
   folds.of_row.assign(prepared.examples.x->count(), Folds::none);
   for (std::size_t i = 0; i < folds.of_row.size(); ++i)
-    if (prepared.weight_of(i) > 0 && (all || support.contains(static_cast<Index>(i))))
+    if (prepared.weight_of(i) > 0 && (all || out.rows.contains(static_cast<Index>(i))))
       folds.of_row[i] = folds.count++;
-  LeaveOneOut result;
-  result.predicted.assign(predicted.begin(), predicted.end());
-  result.trained = static_cast<std::size_t>(folds.count);
-  const OutOfFold judged = judge_out_of_fold(prepared, folds, options, threads, observer);
-  for (std::size_t i = 0; i < folds.of_row.size(); ++i)
-    if (folds.of_row[i] != Folds::none) result.predicted[i] = judged.predicted[i];
-  result.ended = judged.ended;
+  result.trained = result.followed + static_cast<std::size_t>(folds.count);
+  if (folds.count > 0) {
+    const OutOfFold judged = judge_out_of_fold(prepared, folds, options, threads, observer);
+    for (std::size_t i = 0; i < folds.of_row.size(); ++i)
+      if (folds.of_row[i] != Folds::none) result.predicted[i] = judged.predicted[i];
+    result.ended = judged.ended;
+  }
   result.seconds = clock.seconds();
   return result;
 }
@@ -368,9 +404,10 @@ Estimates estimate(const Model& model, Dataset data, const EstimateOptions& aske
   }
   const Prepared prepared = prepare(std::move(data), options, threads, observer);
   std::set<Index> support;
+  std::optional<Whole> single;
   const std::size_t machines = prepared.problems.list.size();
   for (std::size_t k = 0; k < machines && result.ended != Ended::cancelled; ++k) {
-    const Whole whole = solved(prepared, k, options, threads, observer);
+    Whole whole = solved(prepared, k, options, threads, observer);
     if (k == 0)
       result.certificate = whole.certified.certificate;
     else
@@ -381,6 +418,7 @@ Estimates estimate(const Model& model, Dataset data, const EstimateOptions& aske
     if (machines > 1 || result.ended == Ended::cancelled) continue;
     add_bounds(prepared, options, whole, threads, observer, result);
     add_span(prepared, whole, memory_for(options), threads, result);
+    single = std::move(whole);
   }
   if (machines > 1)
     result.missing.emplace_back(
@@ -399,7 +437,8 @@ Estimates estimate(const Model& model, Dataset data, const EstimateOptions& aske
   if (asked.restarts && result.ended != Ended::cancelled)
     result.restarted =
         scored(prepared, classes.of_row,
-               by_restarts(prepared, options, support, predicted, threads, observer));
+               without_each(prepared, options, {support, predicted, single ? &*single : nullptr},
+                            threads, observer));
   if (asked.truth && result.ended != Ended::cancelled)
     result.truth = scored(prepared, classes.of_row, by_force(prepared, options, threads, observer));
   for (const auto* each : {&result.restarted, &result.truth})

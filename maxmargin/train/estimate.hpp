@@ -28,6 +28,7 @@ struct LeaveOneOut {
   double error = 0;           ///< share of wrong rows; numbers: mean squared error
   double absolute_error = 0;  ///< numbers: mean absolute error
   std::size_t trained = 0;    ///< rows whose machines had to be trained again
+  std::size_t followed = 0;   ///< of these, by following the solution while the row goes
   std::vector<double> predicted;
   Ended ended = Ended::converged;
   double seconds = 0;
@@ -43,7 +44,7 @@ struct Estimates {
   std::optional<double> support_share, xi_alpha, radius_margin, span, span_absolute;
   std::optional<double> radius;  ///< of a ball around all rows in feature space
   std::vector<std::string> missing;
-  std::optional<LeaveOneOut> restarted;  ///< exact, by restarts
+  std::optional<LeaveOneOut> restarted;  ///< exact, from the machine of all rows
   std::optional<LeaveOneOut> truth;      ///< every machine trained afresh
   Ended ended = Ended::converged;
   double seconds = 0;  ///< of all but the two leave-one-outs

@@ -28,6 +28,7 @@ Estimates estimated(const Dataset& data, const TrainOptions& options, bool truth
 
 TEST(Estimate, BoundsHoldOnAHundredProblems) {
   int tighter = 0;
+  std::size_t followed = 0, trained = 0;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     const Dataset data =
         made::classification(24 + seed % 17, 2 + seed % 3, Storage::dense_doubles, 100 + seed);
@@ -46,8 +47,11 @@ TEST(Estimate, BoundsHoldOnAHundredProblems) {
     // A row on the boundary may fall on either side of it.
     EXPECT_NEAR(found.restarted->error, found.truth->error, 1.5 / data.rows()) << seed;
     EXPECT_LE(found.restarted->trained, found.truth->trained) << seed;
+    followed += found.restarted->followed;
+    trained += found.restarted->trained;
   }
   EXPECT_GT(tighter, 10);
+  EXPECT_GT(followed, trained / 3);
 }
 
 TEST(Estimate, OfATubeBoundsItsAbsoluteError) {

@@ -302,9 +302,12 @@ void assemble(const Examples& data, const Subproblems& problems,
       position[i] = static_cast<Index>(model.support_row.size());
       model.support_row.push_back(i);
     }
+  model.machines.reserve(model.machines.size() + parts.size());
   for (std::size_t k = 0; k < parts.size(); ++k) {
     Machine machine;
     static_cast<Sides&>(machine) = problems.list[k];
+    machine.support.reserve(parts[k].coefficients.size());
+    machine.coefficient.reserve(parts[k].coefficients.size());
     for (const auto& [row, coefficient] : parts[k].coefficients) {
       machine.support.push_back(position[row]);
       machine.coefficient.push_back(coefficient);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <span>
 
 namespace maxmargin {
 namespace {
@@ -88,19 +90,18 @@ Subproblems classification(const Dataset& data, const Classification& task) {
   result.numeric_classes = data.words.empty();
   const Loss loss = loss_of(task);
   const Bias bias = bias_of(task);
+  std::vector<std::size_t> every_class(members.size());
+  std::iota(every_class.begin(), every_class.end(), std::size_t{0});
   const auto add = [&](const Sides& sides) {
     Subproblem problem;
     static_cast<Sides&>(problem) = sides;
     problem.loss = loss;
     problem.bias = bias;
     // Of thousands of classes, a pair looks at its own two only.
-    std::vector<std::size_t> taken;
-    for (std::size_t k = 0; sides.negative == Sides::nobody && k < members.size(); ++k)
-      taken.push_back(k);
-    if (taken.empty())
-      for (const int k :
-           {std::min(sides.positive, sides.negative), std::max(sides.positive, sides.negative)})
-        taken.push_back(static_cast<std::size_t>(k));
+    const auto [less, more] = std::minmax(sides.positive, sides.negative);
+    const std::size_t pair[] = {static_cast<std::size_t>(less), static_cast<std::size_t>(more)};
+    const std::span<const std::size_t> both = pair, all = every_class;
+    const std::span<const std::size_t> taken = sides.negative == Sides::nobody ? all : both;
     std::size_t second = 0, size = 0;  // where the last class begins
     for (const std::size_t k : taken) size += members[k].size();
     problem.examples.reserve(size);
@@ -114,7 +115,8 @@ Subproblems classification(const Dataset& data, const Classification& task) {
     // In the order of the data: the same problem whatever the classes are called.
     const auto first = problem.examples.begin(), last = problem.examples.end();
     const auto earlier = [](const Example& x, const Example& y) { return x.row < y.row; };
-    if (taken.size() == 2)
+    constexpr std::size_t worth_merging = 16;  // which takes memory
+    if (taken.size() == 2 && size > worth_merging)
       std::inplace_merge(first, first + static_cast<std::ptrdiff_t>(second), last, earlier);
     else
       std::sort(first, last, earlier);
@@ -123,7 +125,9 @@ Subproblems classification(const Dataset& data, const Classification& task) {
   std::vector<bool> is_present;
   for (const auto& each : members) is_present.push_back(!each.empty());
   with_scheme(task.multiclass, [&](auto scheme) {
-    for (const Sides& sides : scheme.machines(is_present)) add(sides);
+    const std::vector<Sides> machines = scheme.machines(is_present);
+    result.list.reserve(machines.size());
+    for (const Sides& sides : machines) add(sides);
   });
   return result;
 }
@@ -239,6 +243,7 @@ Subproblems without(const Subproblems& problems, const std::vector<bool>& left_o
   result.multiclass = problems.multiclass;
   result.classes = problems.classes;
   result.numeric_classes = problems.numeric_classes;
+  result.list.reserve(problems.list.size());
   for (const Subproblem& problem : problems.list) {
     Subproblem& rest = result.list.emplace_back();
     static_cast<Sides&>(rest) = problem;

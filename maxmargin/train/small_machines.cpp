@@ -279,6 +279,7 @@ std::optional<TrainedMachine> SmallMachines::train(const Subproblem& problem,
     part.solver = Smo::name;
     part.reason = "few rows each";
     const std::vector<double>& a = part.certified.solution.a;
+    part.coefficients.reserve(a.size());
     for (std::size_t v = 0; v < a.size(); ++v)
       if (a[v] != 0)
         part.coefficients.emplace_back(problem.examples[v].row, problem.examples[v].target * a[v]);

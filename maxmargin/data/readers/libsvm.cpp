@@ -225,21 +225,21 @@ class LineParser {
 
   const char* query(const char* at) {
     const bool present = std::memcmp(at, "qid:", 4) == 0;
+    const std::string_view token = present ? token_at(at) : std::string_view();
+    std::int64_t number = 0;
+    if (present) {
+      // Before it is compared with earlier rows: these may stand in another piece.
+      const auto read = std::from_chars(token.data() + 4, token.data() + token.size(), number);
+      if (read.ec != std::errc() || read.ptr != token.data() + token.size() || number < 0)
+        return fail(at, {0, 0, shown(token) + " is not a whole number", "write qid:1, qid:2, ..."});
+    }
     if (present != piece_.queries.value_or(present))
       return fail(line_, {0, 0,
                           present ? "this row has a qid but earlier rows have none"
                                   : "this row has no qid but earlier rows have one",
                           "give every row a qid, or none"});
-    if (!present) {
-      piece_.queries = false;
-      return at;
-    }
-    const std::string_view token = token_at(at);
-    std::int64_t number = 0;
-    const auto read = std::from_chars(token.data() + 4, token.data() + token.size(), number);
-    if (read.ec != std::errc() || read.ptr != token.data() + token.size() || number < 0)
-      return fail(at, {0, 0, shown(token) + " is not a whole number", "write qid:1, qid:2, ..."});
-    piece_.queries = true;
+    piece_.queries = present;
+    if (!present) return at;
     if (piece_.rows == 0) Piece::make_room(piece_.query, piece_.text.size() / 2 + 2);
     piece_.query[piece_.rows] = number;
     return at + token.size();

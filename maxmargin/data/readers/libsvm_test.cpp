@@ -241,23 +241,38 @@ TEST(Libsvm, SameRowsForAnyBlocksAndThreads) {
   }
 }
 
+std::string outcome(const std::string& text, std::size_t block_bytes, int threads) {
+  ReadOptions options;
+  options.block_bytes = block_bytes;
+  try {
+    return content_hash(parse(text, options, threads));
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
 TEST(Libsvm, SameFirstErrorForAnyBlocksAndThreads) {
   Rng rng(8);
   for (int round = 0; round < 30; ++round) {
     std::string text = random_text(rng, 40);
     for (int i = 0; i < 3; ++i) text[rng.below(text.size())] = static_cast<char>(rng.below(256));
-    const auto outcome = [&](std::size_t bytes, int threads) -> std::string {
-      ReadOptions options;
-      options.block_bytes = bytes;
-      try {
-        return content_hash(parse(text, options, threads));
-      } catch (const Error& error) {
-        return error.what();
-      }
-    };
-    const std::string whole = outcome(0, 1);
+    const std::string whole = outcome(text, 0, 1);
     for (const std::size_t bytes : {1, 50, 400})
-      for (const int threads : {1, 3}) EXPECT_EQ(outcome(bytes, threads), whole);
+      for (const int threads : {1, 3}) EXPECT_EQ(outcome(text, bytes, threads), whole);
+  }
+}
+
+// Which of several faults is told must not depend on whether the rows before are in the same block.
+TEST(Libsvm, SameErrorOfAQidForAnyBlocks) {
+  Rng rng(9);
+  const std::string queries[] = {"", "", "qid:1 ", "qid:2 ", "qid: ", "qid:x ", "qid:-1 "};
+  const std::string features[] = {"", "1:1", "1:x", "2:1 1:1"};
+  for (int round = 0; round < 300; ++round) {
+    std::string text;
+    for (int row = 0; row < 4; ++row)
+      text += "1 " + queries[rng.below(7)] + features[rng.below(4)] + "\n";
+    for (const std::size_t bytes : {1, 9, 20})
+      EXPECT_EQ(outcome(text, bytes, 1), outcome(text, 0, 1)) << text;
   }
 }
 

@@ -38,14 +38,19 @@ Machine without_support(const Subproblem& problem, const Certified& certified) {
   return machine;
 }
 
+/// How a machine has ended; that of a nu machine depends on its width.
+Ended ended(const Subproblem& problem, const Certified& certified) {
+  const bool has_width = std::holds_alternative<NuMargin>(problem.loss);
+  return has_width ? without_support(problem, certified).ended : certified.solution.ended;
+}
+
 // What kernel values of a restart may take: this part of what cached rows may.
 constexpr std::size_t restart_bytes = 4;
 
 void sum_up(Retrained& retrained) {
   for (std::size_t k = 0; k < retrained.machines.size(); ++k) {
     const Certified& certified = retrained.machines[k].certified;
-    retrained.ended =
-        worse(retrained.ended, without_support(retrained.problems.list[k], certified).ended);
+    retrained.ended = worse(retrained.ended, ended(retrained.problems.list[k], certified));
     retrained.iterations += certified.solution.iterations;
   }
 }
@@ -85,10 +90,17 @@ TrainedMachine retrained(const FromMoreRows& more, const Subproblem& problem,
   return result;
 }
 
-Retrained untrained(const Prepared& prepared, const std::vector<bool>& left_out) {
+/// What is left to be trained, without any machine yet.
+Retrained remaining(const Prepared& prepared, const std::vector<bool>& left_out) {
   Retrained result;
   result.problems = without(prepared.problems, left_out);
   result.number = numbers_of(result.problems, prepared.problems);
+  return result;
+}
+
+/// The same with room for the machines.
+Retrained untrained(const Prepared& prepared, const std::vector<bool>& left_out) {
+  Retrained result = remaining(prepared, left_out);
   result.machines.resize(result.number.size());
   return result;
 }
@@ -115,7 +127,7 @@ std::vector<double> values_at_examples(const Formulated& all, const Subproblem& 
 Retrained train_afresh(const Prepared& prepared, const std::vector<bool>& left_out,
                        const TrainOptions& options, const Threads& threads,
                        const Observer& observer) {
-  Retrained result = untrained(prepared, left_out);
+  Retrained result = remaining(prepared, left_out);
   result.machines = train_machines(prepared.examples, result.problems, options, threads, observer);
   sum_up(result);
   return result;
