@@ -381,6 +381,11 @@ Estimates estimate(const Model& model, Dataset data, const EstimateOptions& aske
                    const Context& context) {
   const Stopwatch clock;
   const Threads& threads = context.threads;
+  if (!keeps_dual_variables(model))
+    throw Error(Fault::usage,
+                "estimates need the dual variables, and the model kept basis functions or weights "
+                "and no dual variables",
+                "train in memory, without --approximate and --regulariser");
   TrainOptions options = options_of_model(model);
   options.stop = asked.stop;
   if (asked.memory_bytes > 0)
