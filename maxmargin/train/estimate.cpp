@@ -380,12 +380,12 @@ Whole solved(const Prepared& prepared, std::size_t number, const TrainOptions& o
 Estimates estimate(const Model& model, Dataset data, const EstimateOptions& asked,
                    const Context& context) {
   const Stopwatch clock;
-  const Threads& threads = context.threads;
   if (!keeps_dual_variables(model))
     throw Error(Fault::usage,
                 "estimates need the dual variables, and the model kept basis functions or weights "
                 "and no dual variables",
                 "train in memory, without --approximate and --regulariser");
+  const Threads& threads = context.threads;
   TrainOptions options = options_of_model(model);
   options.stop = asked.stop;
   if (asked.memory_bytes > 0)
