@@ -18,6 +18,7 @@
 #include "maxmargin/base/buffer.hpp"
 #include "maxmargin/model/file/whole_file.hpp"
 #include "maxmargin/structured/train.hpp"
+#include "maxmargin/task/task.hpp"
 
 namespace maxmargin::cli {
 namespace {
@@ -481,7 +482,8 @@ Verb add_with_model(CLI::App& program, const std::string& verb,
           }};
 }
 
-/// The task that a command line names, if it is one of a structural machine.
+/// The task that a command line names, if it is one of a structural machine. Throws Error for a
+/// name that no machine has.
 std::string structured_task_in(std::span<char*> arguments) {
   std::string name;
   for (std::size_t k = 0; k < arguments.size(); ++k) {
@@ -489,7 +491,12 @@ std::string structured_task_in(std::span<char*> arguments) {
     if (word == "--task" && k + 1 < arguments.size()) name = arguments[k + 1];
     if (word.starts_with("--task=")) name = word.substr(7);
   }
-  return structured_task_named(name) != nullptr ? name : "";
+  if (name.empty() || structured_task_named(name) != nullptr) return name;
+  std::vector<std::string> known;
+  for_each_component<Task>([&](const auto& task) { known.emplace_back(task.name); });
+  if (std::ranges::find(known, name) != known.end()) return "";
+  for (const StructuredTask& task : structured_tasks()) known.emplace_back(task.name);
+  throw Error(Fault::usage, "unknown task '" + name + "'", suggestion(name, known));
 }
 
 }  // namespace

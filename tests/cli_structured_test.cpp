@@ -134,6 +134,36 @@ TEST_F(CliStructured, FaultsOfFilesNameTheLine) {
   EXPECT_FALSE(exists("n"));
 }
 
+TEST_F(CliStructured, AnUnknownTaskIsCorrectedFromAllThereAre) {
+  write("d", structured_samples::sequence_text());
+  refuses({"train", "d", "--task", "sequences"}, "did you mean 'sequence'?", 2);
+  refuses({"train", "d", "--task", "ordinal"}, "one-class, multiclass-structured, sequence", 2);
+  refuses({"train", "d", "--task=svm"}, "unknown task 'svm'", 2);
+}
+
+TEST_F(CliStructured, KernelsCheckpointResumeAndCrossValidate) {
+  write("d", ocr_like(40));
+  const std::vector<std::string> kernel{"train", "d",       "--task", "sequence", "--kernel",
+                                        "rbf",   "--gamma", "0.5",    "--cost",   "50"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), kernel.begin(), kernel.end());
+    return more;
+  };
+  const double direct = done(with({"--gap", "1e-6", "-o", "m", "--json"}))
+                            .json()["certificate"]["primal"]
+                            .get<double>();
+  EXPECT_EQ(run(with({"--max-iterations", "2", "-o", "part", "--quiet"})).code, 5);
+  EXPECT_EQ(done({"verify", "part", "d", "--json"}).json()["holds"], true);
+  for (const char* solver : {"blocks", "n-slack"}) {
+    const json on =
+        done(with({"--gap", "1e-6", "--resume", "part", "--solver", solver, "-o", "m", "--json"}))
+            .json();
+    EXPECT_NEAR(on["certificate"]["primal"].get<double>(), direct, 3e-6 * direct);
+  }
+  const json folds = done(with({"--cross-validate", "4", "--json"})).json();
+  EXPECT_GT(folds["scores"]["token_accuracy"], 0.5);
+}
+
 TEST_F(CliStructured, RankCommandsAreSvmRanks) {
   write("d", structured_samples::ranking_text(6));
   const Finished learned = done({"svm_rank_learn", "-c", "5", "d", "m"});
@@ -174,6 +204,11 @@ TEST_F(CliStructured, TheOtherCommandsOfTheFamilyLearnAndClassify) {
   const Finished tagged = done({"svm_hmm_classify", "tags", "m", "p"});
   EXPECT_NE(tagged.out.find("Average loss per token: "), std::string::npos) << tagged.out;
   EXPECT_EQ(std::ranges::count(text_of("p"), '\n'), 80);
+  // What a script of SVM-hmm may say of a beam changes nothing: the search is exact.
+  const std::string exact = text_of("p");
+  done({"svm_hmm_learn", "-c", "10", "-e", "0.5", "--b", "100", "--e", "0", "tags", "m"});
+  done({"svm_hmm_classify", "tags", "m", "p"});
+  EXPECT_EQ(text_of("p"), exact);
   done({"svm_hmm_learn", "-c", "10", "--t", "2", "-t", "2", "-g", "0.5", "tags", "k"});
   EXPECT_EQ(done({"inspect", "k", "--json"}).json()["settings"]["kernel"], "rbf");
 
@@ -216,6 +251,8 @@ TEST_F(CliStructured, WrongUseOfTheFamilyIsExplained) {
   fails({"svm_perf_learn", "-c", "x", "rows", "m"}, "not a finite number");
   fails({"svm_rank_learn", "-u", "1", "rows", "m"}, "Unknown option");
   fails({"svm_rank_learn", "nowhere", "m"}, "nowhere");
+  fails({"svm_hmm_learn", "--e", "1", "rows", "m"}, "--e 1: attributes depend on one tag");
+  fails({"svm_rank_learn", "--b", "1", "rows", "m"}, "Unknown option");
   EXPECT_FALSE(exists("m"));
   ASSERT_EQ(run({"svm_perf_learn", "-v", "0", "rows", "m"}).out, "");
   fails({"svm_rank_classify", "rows", "m", "p"}, "not of svm_rank_learn");

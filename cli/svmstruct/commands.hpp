@@ -21,6 +21,7 @@ using libsvm::Arguments;
 struct LearnOptions {
   double c = 0.01, epsilon = 0.1;
   int norm = 1, rescaling = 2, loss = -1, verbosity = 1, order = 1;
+  int emissions = 0;  ///< order of those, of svm_hmm
   double bias = 1;
   bool text = false;                          ///< --text: the model as SVMstruct writes it
   double share = 0;                           ///< --p of svm_perf_learn; 0: its standard

@@ -106,8 +106,11 @@ LearnOptions parse_learn(const Program& program, Arguments arguments, const char
           options.share = number();
         else if (reader.glued() == "b" && program.name == "perf")
           options.bias = number();
-        else if (!(program.name == "hmm" && (reader.glued() == "e" || reader.glued() == "b") &&
-                   whole() == 0))
+        else if (reader.glued() == "e" && program.name == "hmm")
+          options.emissions = whole();
+        else if (reader.glued() == "b" && program.name == "hmm")
+          whole();  // a beam: the search is exact, which is what wide ones come near to
+        else
           reader.unknown();
         break;
       default:

@@ -58,6 +58,11 @@ double translate_hmm(const LearnOptions& options, Settings& settings) {
   settings["ends"] = "no";
   if (options.order == 0)
     throw libsvm::Worded("ERROR: --t 0: write --t 1, or use svm_multiclass_learn");
+  if (options.emissions != 0)
+    throw libsvm::Worded(
+        fmt::format("ERROR: --e {}: attributes depend on one tag; write those of neighbours into "
+                    "each token's line, and --e 0",
+                    options.emissions));
   settings["order"] = std::to_string(options.order);
   return options.c;
 }
@@ -201,6 +206,8 @@ std::span<const Program> programs() {
   static const std::array list{
       Program{"hmm", "sequence", 0.1, false,
               "         --t 1|2     order of the dependencies between tags (default 1)\n"
+              "         --e 0       order of those between tags and features\n"
+              "         --b N       is read: no beam, the search is exact\n"
               "         -t 0|1|2    kernel of tokens: linear, polynomial, radial (default 0)\n"
               "         -d, -g, -s, -r  its parameters\n",
               translate_hmm, nothing_more, printed, summary_of_hmm},

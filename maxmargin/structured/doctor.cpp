@@ -95,7 +95,7 @@ void examine(const Structured& problem, const DoctorOptions& options) {
   std::vector<std::vector<double>> weights(options.weights + 1);
   for (std::size_t k = 0; k < weights.size(); ++k)
     for (std::size_t j = 0; j < problem.oracle.dimensions(); ++j)
-      weights[k].push_back(k == 0 ? 0 : rng.normal());
+      weights[k].push_back(k == 0 ? 0 : 2 * rng.uniform() - 1);
   for (std::size_t e = 0; e < looked; ++e) {
     const std::size_t i = e * n / looked;
     const Examination one(problem, i);

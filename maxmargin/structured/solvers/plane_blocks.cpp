@@ -79,18 +79,17 @@ PlaneBlocks::PlaneBlocks(const Structured& problem, Planes start)
       vectors_(problem.oracle.examples()),
       w_(problem.oracle, plane_coefficients(problem, planes_), Precision::fast) {
   planes_.resize(problem.oracle.examples());
-  if (problem.oracle.metric() == nullptr) dense_.assign(problem.oracle.dimensions(), 0.0);
   for (std::size_t i = 0; i < planes_.size(); ++i) {
     std::vector<Plane> known = std::move(planes_[i]);
     planes_[i].clear();
     for (Plane& plane : known) {
-      add(i, plane.y);
+      add(i, plane.y, steps_[0]);
       planes_[i].back().alpha = plane.alpha;
     }
   }
 }
 
-void PlaneBlocks::add(std::size_t i, const Structure& y) {
+void PlaneBlocks::add(std::size_t i, const Structure& y, BlockStep& step) {
   std::vector<Plane>& planes = planes_[i];
   const Oracle& oracle = problem_.oracle;
   const double loss = oracle.loss(i, y);
@@ -99,9 +98,10 @@ void PlaneBlocks::add(std::size_t i, const Structure& y) {
                   "a loss is a finite number and not negative");
   planes.push_back({y, loss, 0, 0});
   const std::size_t k = planes.size();
-  psi_.clear();
-  oracle.difference(i, y, problem_.plane_scale(loss), psi_);
-  for (const Index feature : psi_.index)
+  JointFeatures& psi = step.plane;
+  psi.clear();
+  oracle.difference(i, y, problem_.plane_scale(loss), psi);
+  for (const Index feature : psi.index)
     if (feature >= oracle.dimensions())
       refuse_answer(
           problem_, i,
@@ -110,32 +110,35 @@ void PlaneBlocks::add(std::size_t i, const Structure& y) {
   std::vector<double> grown(k * k);
   for (std::size_t r = 0; r + 1 < k; ++r)
     for (std::size_t c = 0; c + 1 < k; ++c) grown[r * k + c] = G_[i][r * (k - 1) + c];
-  const Metric* metric = oracle.metric();
-  if (metric == nullptr)
-    for (std::size_t j = 0; j < psi_.size(); ++j) dense_[psi_.index[j]] += psi_.value[j];
-  if (keeps_vectors()) vectors_[i].insert(vectors_[i].end(), dense_.begin(), dense_.end());
-  for (std::size_t r = 0; r < k; ++r) {
-    const bool itself = r + 1 == k;
-    if (keeps_vectors()) {
-      grown[r * k + k - 1] = grown[(k - 1) * k + r] = product(vector_of(i, r), dense_);
-      continue;
-    }
-    other_.clear();
-    if (!itself) oracle.difference(i, planes[r].y, problem_.plane_scale(planes[r].loss), other_);
-    const JointFeatures& other = itself ? psi_ : other_;
-    grown[r * k + k - 1] = grown[(k - 1) * k + r] =
-        metric == nullptr ? other.dot(dense_) : w_.inner(psi_, other);
+  const bool kept = keeps_vectors();
+  if (kept) {
+    vectors_[i].resize(k * oracle.dimensions(), 0.0);
+    double* vector = vectors_[i].data() + (k - 1) * oracle.dimensions();
+    for (std::size_t j = 0; j < psi.size(); ++j) vector[psi.index[j]] += psi.value[j];
+  } else if (oracle.metric() == nullptr) {
+    step.sums.assign(psi);
   }
-  if (metric == nullptr)
-    for (const Index j : psi_.index) dense_[j] = 0;
+  for (std::size_t r = 0; r < k; ++r) {
+    double& value = grown[r * k + k - 1];
+    if (kept) {
+      value = product(vector_of(i, r), vector_of(i, k - 1));
+    } else {
+      step.other.clear();
+      if (r + 1 < k)
+        oracle.difference(i, planes[r].y, problem_.plane_scale(planes[r].loss), step.other);
+      const JointFeatures& other = r + 1 < k ? step.other : psi;
+      value = oracle.metric() == nullptr ? step.sums.dot(other) : w_.inner(psi, other);
+    }
+    grown[(k - 1) * k + r] = value;
+  }
   G_[i] = std::move(grown);
 }
 
-bool PlaneBlocks::take_in(std::size_t i, const Structure& y) {
+bool PlaneBlocks::take_in(std::size_t i, const Structure& y, BlockStep& step) {
   const bool known =
       std::ranges::any_of(planes_[i], [&](const Plane& each) { return each.y == y; });
   if (known || y == problem_.oracle.truth(i)) return false;
-  add(i, y);
+  add(i, y, step);
   return true;
 }
 
@@ -205,7 +208,7 @@ void PlaneBlocks::move(std::size_t i, BlockStep& step, double t) {
 }
 
 PlaneBlocks::Visit PlaneBlocks::visit(std::size_t i, const Structure* found) {
-  const bool added = found != nullptr && take_in(i, *found);
+  const bool added = found != nullptr && take_in(i, *found, steps_[0]);
   if (planes_[i].empty()) return {};
   BlockStep& step = steps_[0];
   w_.update(i);
@@ -225,12 +228,12 @@ std::vector<PlaneBlocks::Visit> PlaneBlocks::visit(std::span<const std::size_t> 
   if (steps_.size() < most) steps_.resize(most);
   for (std::size_t begin = 0; begin < which.size(); begin += most) {
     const std::size_t count = std::min(most, which.size() - begin);
-    for (std::size_t k = begin; k < begin + count && !found.empty(); ++k)
-      visits[k].added = take_in(which[k], found[k]);
     threads.split(count, 1, [&](std::size_t first, std::size_t last) {
       for (std::size_t k = first; k < last; ++k) {
-        w_.update(which[begin + k]);
-        solve_block(which[begin + k], steps_[k]);
+        const std::size_t i = which[begin + k];
+        if (!found.empty()) visits[begin + k].added = take_in(i, found[begin + k], steps_[k]);
+        w_.update(i);
+        solve_block(i, steps_[k]);
       }
     });
     for (std::size_t k = 0; k < count; ++k) {

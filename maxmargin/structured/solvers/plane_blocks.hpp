@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "maxmargin/structured/plane_problem.hpp"
+#include "maxmargin/structured/solvers/feature_sums.hpp"
 #include "maxmargin/structured/structured.hpp"
 
 namespace maxmargin {
@@ -79,14 +80,16 @@ class PlaneBlocks {
     double slope = 0, bend = 0;        ///< of the dual along it
     double at_w = 0;                   ///< psi.w where it began
     Visit visit;
+    JointFeatures plane, other;  ///< room for add()
+    FeatureSums sums;
   };
   void solve_block(std::size_t i, BlockStep& step) const;
   /// Goes the part t of it.
   void move(std::size_t i, BlockStep& step, double t);
   /// Whether it was new.
-  bool take_in(std::size_t i, const Structure& y);
+  bool take_in(std::size_t i, const Structure& y, BlockStep& step);
   void count_idle(std::size_t i);
-  void add(std::size_t i, const Structure& y);
+  void add(std::size_t i, const Structure& y, BlockStep& step);
   std::span<const double> vector_of(std::size_t i, std::size_t k) const {
     const std::size_t d = problem_.oracle.dimensions();
     return std::span(vectors_[i]).subspan(k * d, d);
@@ -97,9 +100,7 @@ class PlaneBlocks {
   std::vector<std::vector<double>> G_;        ///< of each example
   std::vector<std::vector<double>> vectors_;  ///< of each example, or empty
   StructuredWeights w_;
-  JointFeatures psi_, other_;  ///< room for features
   std::vector<BlockStep> steps_{1};
-  std::vector<double> dense_;                      ///< all zero between uses
   std::vector<std::vector<double>> alpha_before_;  ///< at begin_steps()
 };
 

@@ -102,6 +102,13 @@ TEST(StructuredKernel, InnerProductsAreThoseOfTheMatrix) {
     std::vector<double> others(scores.size(), 0.0);
     fast.add_product(a, 1, Precision::exact, others);
     for (std::size_t j = 0; j < scores.size(); ++j) EXPECT_NEAR(scores[j], others[j], 1e-13);
+    for (std::size_t token = 0; token < 7; ++token) {
+      double sum = 0;
+      for (std::size_t k = 0; k < a.size(); ++k)
+        if (a.index[k] < 7 * labels && a.index[k] % labels == 1)
+          sum += a.value[k] * naive_value(kernel, tokens, a.index[k] / labels, tokens, token);
+      EXPECT_NEAR(scores[token * labels + 1], sum, 1e-13);
+    }
     // As coefficients of a model: the same scores for the same tokens.
     std::vector<double> coefficients(scores.size(), 0.0);
     for (std::size_t k = 0; k < a.size(); ++k) coefficients[a.index[k]] += a.value[k];

@@ -94,12 +94,42 @@ void TokenKernel::Coefficients::add(std::size_t of_token, std::size_t label, dou
   entries.push_back({token.size() - 1, label, value});
 }
 
+namespace {
+
+/// Values by the plain definition. What only the left row has is summed once for all columns.
+void plain_block(const Form& form, const Rows& left, std::span<const Index> which,
+                 const Rows& columns, double* out) {
+  std::vector<double> x(std::max(left.columns, columns.columns), 0.0);
+  for (const Index row : which) {
+    double alone = 0;
+    left.for_each(row, [&](Index feature, double value) {
+      x[feature] = value;
+      alone += pair_term(form.pairing, value, 0);
+    });
+    for (std::size_t c = 0; c < columns.count; ++c) {
+      double sum = alone;
+      columns.for_each(c, [&](Index feature, double z) {
+        sum += pair_term(form.pairing, x[feature], z) - pair_term(form.pairing, x[feature], 0);
+      });
+      *out++ = std::visit([&](const auto& map) { return map(sum); }, form.map);
+    }
+    left.for_each(row, [&](Index feature, double) { x[feature] = 0; });
+  }
+}
+
+}  // namespace
+
 void TokenKernel::exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,
                               std::size_t count, double* out) const {
-  if (engine_ != nullptr) return engine_->exact_block(left, which, begin, count, out, count);
-  for (std::size_t r = 0; r < which.size(); ++r)
-    for (std::size_t c = 0; c < count; ++c)
-      out[r * count + c] = naive_value(kernel_, left, which[r], tokens_, begin + c);
+  const Rows columns = tokens_.slice(begin, begin + count);
+  if (engine_ != nullptr)
+    engine_->exact_block(left, which, begin, count, out, count);
+  else if (const auto form = form_of(kernel_))
+    plain_block(*form, left, which, columns, out);
+  else
+    for (std::size_t r = 0; r < which.size(); ++r)
+      for (std::size_t c = 0; c < count; ++c)
+        out[r * count + c] = naive_value(kernel_, left, which[r], columns, c);
 }
 
 namespace {
