@@ -12,12 +12,14 @@ struct SimplexSolution {
   double dual = -infinity;       ///< as the solver has it
 };
 
-/// Solves a SimplexQp (Crammer and Singer, JMLR 2, 2001). Points whose examples violate the
-/// optimality conditions are chosen, and stay chosen as long as there is room, with K among them.
-/// Of their examples those that violate most, a working set, are solved one simplex after another,
-/// exactly, a projection in O(classes log classes); then f of the chosen points is updated and the
-/// next set is taken. When they are optimal to a share of the violation they began with, f of all
-/// points is updated by kernel rows from the cache. Needs rows and products of K.
+/// Solves a SimplexQp (Crammer and Singer, JMLR 2, 2001). Examples that violate the optimality
+/// conditions are chosen, and stay chosen as long as there is room, with K among them. Of these a
+/// working set, those that violate most, is solved one simplex after another, always the worst one,
+/// exactly, a projection in O(classes log classes); where that takes many steps, by Newton's steps
+/// among the classes that are free. Then g of the chosen ones is updated and the next set is taken.
+/// When they are optimal to a share of the violation they began with, f of all points is updated by
+/// kernel rows from the cache. Needs rows and products of K. A step costs the working set times the
+/// classes.
 struct CrammerSinger {
   Stop stop;
   std::size_t cache_bytes = std::size_t{1} << 30;
