@@ -110,7 +110,7 @@ TEST_F(CliPath, EstimatesStandBesideTheTruth) {
   write("other", two_classes(31, 0.3));
   refuses({"estimate", "m", "other"}, "not the data the model was trained on", 3);
   ASSERT_EQ(run({"train", "d", "-o", "low", "--approximate", "random", "--rank", "5"}).code, 0);
-  refuses({"estimate", "low", "d"}, "no dual variables");
+  refuses({"estimate", "low", "d"}, "estimates need the dual variables");
 }
 
 TEST_F(CliPath, CrammerSingerAndL1AreChosenByName) {

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <string>
 
+#include "maxmargin/base/rng.hpp"
 #include "maxmargin/problem/matrix/approximate.hpp"
 #include "maxmargin/solver/equations/memory.hpp"
 #include "maxmargin/solver/smo/coupled_rows.hpp"
@@ -39,6 +40,47 @@ constexpr double most_residual_of_entropies = 0.9e-2;
 constexpr double column_operations_a_second = 4e9;
 constexpr double uses_on_a_path = 12, uses_without_bounds = 2;
 constexpr double products = 3, pairs_of_squared_losses = 10;
+
+// A matrix of low rank and losses with corners: pairs compute a kernel row for each support vector,
+// a path some thirty systems of all columns, whatever the data. How many support vectors there will
+// be is known from a machine of some of the points; it is asked where values are not cheap anyway.
+// The path's seconds for each point, by its columns (and some beside, for what is no arithmetic).
+constexpr std::size_t points_of_pilot = 2000, least_points_of_pilot = 20000;
+constexpr double least_value_seconds = 5e-9;
+constexpr double path_seconds_a_point = 2.5e-9, columns_beside = 300;
+
+/// The support vectors of a problem with a bias, expected from a machine of every so many points.
+double expected_support(const DualQp& qp, const Stop& stop, std::size_t memory_bytes) {
+  const std::size_t every = qp.K->size() / points_of_pilot;
+  constexpr Index none = 0xffffffffu;
+  // One of every so many by lot: rows may alternate.
+  Rng rng(1);
+  std::vector<Index> points, position(qp.K->size(), none);
+  for (std::size_t p = 0; p + every <= qp.K->size(); p += every) {
+    points.push_back(static_cast<Index>(p + rng.below(every)));
+    position[points.back()] = static_cast<Index>(points.size() - 1);
+  }
+  DualQp part;
+  part.K = qp.K->restrict_to(points);
+  part.A.resize(1);
+  part.d.push_back(0);
+  for (std::size_t v = 0; v < qp.size(); ++v) {
+    if (position[qp.row[v]] == none) continue;
+    part.row.push_back(position[qp.row[v]]);
+    part.block.push_back(qp.block[v]);
+    part.A[0].push_back(qp.A[0][v]);
+  }
+  const Threads alone(1);
+  Stop rough;
+  rough.kkt = stop.kkt;
+  rough.relative_gap = infinity;
+  rough.iterations = 100 * points.size();
+  const Solution solution =
+      run(part, std::get<Smo>(with_settings(Solver(Smo{}), part, rough, memory_bytes)),
+          Run{alone, {}, {}, Precision::fast, 0, {}});
+  const auto support = std::ranges::count_if(solution.a, [](double a) { return a != 0; });
+  return static_cast<double>(static_cast<std::size_t>(support) * every);
+}
 
 /// What the branches ask about.
 struct Shape {
@@ -164,6 +206,8 @@ class Tree {
         shape_.newton_seconds() < stop_.seconds / 2)
       return take(PrimalNewton{}, "squared loss, few columns, few digits");
     if (squared_and_thin()) return take(InteriorPoint{}, "squared loss, few columns");
+    if (much_support())
+      return take(InteriorPoint{}, "few columns, many support vectors for each of them");
     return take(Smo{}, qp_.A.size() == 1 ? "one equality row, that of the bias"
                                          : std::to_string(qp_.A.size()) + " equality rows");
   }
@@ -180,6 +224,13 @@ class Tree {
   bool squared_and_thin() const {
     return shape_.low_rank && shape_.curved && shape_.points >= some_points &&
            fits(InteriorPoint{});
+  }
+  bool much_support() const {
+    const auto n = static_cast<double>(shape_.columns);
+    return shape_.low_rank && shape_.points >= least_points_of_pilot && qp_.A.size() == 1 &&
+           qp_.d[0] == 0 && shape_.value_seconds >= least_value_seconds && fits(InteriorPoint{}) &&
+           expected_support(qp_, stop_, memory_bytes_) * shape_.value_seconds >
+               path_seconds_a_point * n * (n + columns_beside);
   }
   bool long_and_thin() const {
     return shape_.low_rank && fits(InteriorPoint{}) &&

@@ -18,7 +18,7 @@ class Shape : public Quadratic {
             .deviation = float_rounding,
             .fast_error = 0,
             .exact_error = 0,
-            .value_cost = 1,
+            .value_cost = columns_ < size() ? 0.1 * static_cast<double>(columns_) : 1,
             .bytes = 0,
             .columns = columns_};
   }
@@ -99,8 +99,22 @@ TEST(ChooseSolver, AllVariablesAtOnceForSquaredLossesOfLowRank) {
               precision > 1e-5 ? "newton" : "interior-point");
     EXPECT_EQ(chosen(problem(500, 10, Rows::bias, Cost::squared), precision), "smo");
     EXPECT_EQ(chosen(problem(5000, 5000, Rows::bias, Cost::squared), precision), "smo");
-    EXPECT_EQ(chosen(problem(20000, 10, Rows::bias), precision), "smo");
+    EXPECT_EQ(chosen(problem(15000, 10, Rows::bias), precision), "smo");
   }
+}
+
+TEST(ChooseSolver, APathWhereSupportVectorsAreManyForTheColumns) {
+  // Each point on its own: all of them are support vectors.
+  EXPECT_EQ(chosen(problem(20000, 100, Rows::bias)), "interior-point");
+  EXPECT_EQ(chosen(problem(20000, 1000, Rows::bias)), "smo");
+  EXPECT_EQ(chosen(problem(20000, 20, Rows::bias)), "smo");  // values are cheap
+  EXPECT_EQ(chosen(problem(20000, 100, Rows::bias), 1e-3, 0.1), "smo");
+  // Groups of equal points of one class each: one of each is enough, however the classes alternate.
+  DualQp few = problem(20000, 100, Rows::bias);
+  const auto grouped = std::make_shared<Shape>(20000, 100, Definite::yes);
+  grouped->groups_ = 20;
+  few.K = grouped;
+  EXPECT_EQ(chosen(few), "smo");
 }
 
 /// A full matrix whose points are in so many groups: as many columns are needed.

@@ -379,6 +379,11 @@ Whole solved(const Prepared& prepared, std::size_t number, const TrainOptions& o
 Estimates estimate(const Model& model, Dataset data, const EstimateOptions& asked,
                    const Threads& threads, const Observer& observer) {
   const Stopwatch clock;
+  if (!keeps_dual_variables(model))
+    throw Error(Fault::usage,
+                "estimates need the dual variables, and the model kept basis functions or weights "
+                "and no dual variables",
+                "train in memory, without --approximate and --regulariser");
   TrainOptions options = options_of_model(model);
   options.stop = asked.stop;
   if (asked.memory_bytes > 0)

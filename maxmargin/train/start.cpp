@@ -58,10 +58,14 @@ std::vector<Index> rows_of_support(const Model& model, const TrainOptions& optio
 
 }  // namespace
 
+bool keeps_dual_variables(const Model& model) {
+  return option_of(model, "approximate") == nullptr && option_of(model, "out-of-core") == nullptr &&
+         option_of(model, "regulariser") == nullptr;
+}
+
 void require_start_fits(const Model& model, const Subproblems& problems,
                         const TrainOptions& options) {
-  if (option_of(model, "approximate") != nullptr || option_of(model, "out-of-core") != nullptr ||
-      option_of(model, "regulariser") != nullptr)
+  if (!keeps_dual_variables(model))
     refuse("it kept basis functions or weights, and no dual variables",
            "start from a model trained in memory, without --approximate and --regulariser");
   if (is_one_problem(model.multiclass))

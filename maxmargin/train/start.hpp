@@ -14,6 +14,9 @@
 
 namespace maxmargin {
 
+/// Whether a model has the variables of its machines, as the coefficients of support vectors.
+bool keeps_dual_variables(const Model& model);
+
 /// Throws Error where a model cannot be the start of these machines: another task, other classes or
 /// another scheme of them, another kernel, another scaling, or no dual variables.
 void require_start_fits(const Model& model, const Subproblems& problems,

@@ -4,7 +4,10 @@
 #include <cmath>
 #include <numeric>
 
+#include "maxmargin/base/buffer.hpp"
 #include "maxmargin/linalg/accumulate.hpp"
+#include "maxmargin/linalg/class_spreads.hpp"
+#include "maxmargin/linalg/symmetric.hpp"
 #include "maxmargin/problem/matrix/row_cache.hpp"
 #include "maxmargin/solver/limits.hpp"
 
@@ -39,63 +42,102 @@ void solve_simplex(double diagonal, std::span<const double> b, std::size_t label
 
 namespace {
 
-// The chosen points are solved to this share of the largest violation they began with, and some of
-// their examples at a time to that one: what others do to them would undo more.
-constexpr double inner_share = 0.1, some_share = 0.3;
-constexpr int most_sweeps = 200;
-// So many working sets' points are chosen at once, and so many sets solved before all are looked
-// at.
-constexpr std::size_t fresh_sets = 4;
+// The chosen examples are solved to this share of the largest violation they began with, and some
+// of them at a time to that one: what others do to them would undo more.
+constexpr double inner_share = 0.1, some_share = 0.3, nearly = 0.9;
+// Steps for each example of a working set, at most.
+constexpr std::size_t most_visits = 50;
+// After so many steps for each of them K is so ill-conditioned that Newton's step pays, where no
+// more classes than this are free.
+constexpr std::size_t visits_to_newton = 4, most_free = 1024, most_newton_steps = 50;
+// Of the largest diagonal value; more where float kernel values are not definite.
+constexpr double least_ridge = 1e-9, most_ridge = 1e-3;
+// Multiplications that Newton's steps may take for each of those of the other steps.
+constexpr double newton_share = 12;
+// Of a step of Newton's: what would end it earlier is held.
+constexpr double least_length = 0.01;
+// So many examples are chosen at once, and so many sets solved before all are looked at.
+constexpr std::size_t fresh_examples = 1024;
 constexpr int most_rounds = 200;
-// Of the worst violation of a round: what waits in the next one.
-constexpr double waiting_share = 0.2;
+constexpr std::size_t steps_between_looks = 256;
 
-/// Points that are chosen one after another, and K among them.
-class ChosenPoints {
+/// Examples that are chosen one after another, and K among their points.
+class ChosenExamples {
  public:
   /// Room for as many as fit into so many bytes, but for some.
-  ChosenPoints(std::shared_ptr<const Quadratic> K, std::size_t bytes)
-      : K_(std::move(K)),
-        most_(std::min(K_->size(),
+  ChosenExamples(const SimplexQp& qp, std::size_t bytes)
+      : qp_(qp),
+        most_(std::min(qp.size(),
                        std::clamp(static_cast<std::size_t>(std::sqrt(bytes / sizeof(float))),
-                                  least_points, most_points))),
-        position_(K_->size(), none) {}
+                                  least_examples, most_examples))),
+        is_held_(qp.size(), false) {}
 
   std::size_t most() const { return most_; }
   std::size_t bytes() const { return most_ * most_ * sizeof(float); }
-  std::span<const Index> points() const { return points_; }
-  bool holds(Index point) const { return position_[point] != none; }
-  std::size_t position(Index point) const { return position_[point]; }
+  std::size_t size() const { return examples_.size(); }
+  Index operator[](std::size_t position) const { return examples_[position]; }
+  bool holds(Index example) const { return is_held_[example]; }
   const float* row(std::size_t position) const { return rows_[position].data(); }
 
   void clear() {
+    examples_.clear();
     points_.clear();
     rows_.clear();
-    position_.assign(position_.size(), none);
+    is_held_.assign(is_held_.size(), false);
   }
   /// These too; there is room for them, and none of them is there.
   void take(std::span<const Index> fresh, const Threads& threads) {
-    const std::size_t before = points_.size();
-    for (const Index point : fresh) {
-      position_[point] = static_cast<std::uint32_t>(points_.size());
-      points_.push_back(point);
-      rows_.emplace_back(most_);
+    const std::size_t before = size();
+    for (const Index i : fresh) {
+      is_held_[i] = true;
+      examples_.push_back(i);
+      points_.push_back(qp_.row[i]);
+      rows_.emplace_back().resize_for_overwrite(most_);
     }
     std::vector<float*> out;
-    for (std::size_t p = before; p < points_.size(); ++p) out.push_back(rows_[p].data());
-    K_->block(fresh, points_, out, threads);
-    for (std::size_t p = before; p < points_.size(); ++p)
+    for (std::size_t p = before; p < size(); ++p) out.push_back(rows_[p].data());
+    qp_.K->block(std::span(points_).subspan(before), points_, out, threads);
+    for (std::size_t p = before; p < size(); ++p)
       for (std::size_t q = 0; q < before; ++q) rows_[q][p] = rows_[p][q];
   }
 
  private:
-  static constexpr std::uint32_t none = 0xffffffffu;
-  static constexpr std::size_t least_points = 256, most_points = 4096;
-  std::shared_ptr<const Quadratic> K_;
+  static constexpr std::size_t least_examples = 256, most_examples = 4096;
+  const SimplexQp& qp_;
   std::size_t most_;
-  std::vector<Index> points_;
-  std::vector<std::uint32_t> position_;   // of each point of K
-  std::vector<std::vector<float>> rows_;  // of each chosen one
+  std::vector<Index> examples_, points_;
+  std::vector<bool> is_held_;
+  std::vector<Buffer<float>> rows_;
+};
+
+/// Values of all classes at some examples, as add_and_spread wants them.
+class ClassTable {
+ public:
+  void resize(std::size_t classes, std::size_t count) {
+    classes_ = classes;
+    count_ = count;
+    g_.resize(classes * count);
+    bar_.resize(classes * count);
+    spread_.resize(count);
+  }
+  double& g(std::size_t k, std::size_t column) { return g_[k * count_ + column]; }
+  double* class_of(std::size_t k) { return &g_[k * count_]; }
+  double spread(std::size_t column) const { return spread_[column]; }
+  std::span<const double> spreads() const { return spread_; }
+  /// Says which classes of a column may give way.
+  void set_bars(const SimplexQp& qp, std::size_t i, const double* a, std::size_t column) {
+    for (std::size_t k = 0; k < classes_; ++k)
+      bar_[k * count_ + column] = qp.upper(i, k) > a[k] ? 0 : infinity;
+  }
+  /// add_and_spread
+  std::size_t widest(const float* row = nullptr, const double* by = nullptr) {
+    return add_and_spread({g_.data(), bar_.data(), count_, classes_, count_}, row, by,
+                          spread_.data());
+  }
+
+ private:
+  std::size_t classes_ = 0, count_ = 0;
+  std::vector<double> g_, bar_, spread_;
 };
 
 class Method {
@@ -106,7 +148,7 @@ class Method {
         options_(options),
         context_(context),
         limits_(context, options.stop),
-        set_(qp.K, options.cache_bytes / 4),
+        set_(qp, options.cache_bytes / 4),
         cache_(qp.K, options.cache_bytes - set_.bytes(), set_.most()),
         a_(context.start),
         f_(std::move(f)) {
@@ -120,7 +162,7 @@ class Method {
     SimplexSolution solution;
     std::optional<Ended> ended;
     while (!ended) {
-      const double worst = examine();
+      const double worst = worst_ = examine();
       if (worst <= options_.stop.kkt && relative_gap_ <= options_.stop.relative_gap)
         ended = Ended::converged;
       else
@@ -137,9 +179,16 @@ class Method {
   }
 
  private:
-  bool within_limits() { return steps_ < options_.stop.iterations && !limits_.stopped(); }
+  bool within_limits() {
+    return steps_ < options_.stop.iterations && limits_.allow_by([&] { return progress(worst_); });
+  }
   std::optional<Ended> stopped(double worst) {
     if (steps_ >= options_.stop.iterations) return Ended::iteration_limit;
+    Progress told = progress(worst);
+    limits_.allow(told);
+    return limits_.stopped();
+  }
+  Progress progress(double worst) const {
     Progress progress;
     progress.iteration = steps_;
     progress.primal = primal_;
@@ -147,8 +196,7 @@ class Method {
     progress.relative_gap = relative_gap_;
     progress.kkt = worst;
     progress.active = progress.size = qp_.size();
-    limits_.allow(progress);
-    return limits_.stopped();
+    return progress;
   }
 
   double g(std::size_t i, std::size_t k) const { return qp_.error(i, k) + f_[k][qp_.row[i]]; }
@@ -186,40 +234,36 @@ class Method {
     return worst;
   }
 
-  /// Takes the points of the examples that violate most into the set, where those that were taken
-  /// before stay as long as there is room.
+  /// Takes the examples that violate most into the set, where those that were taken before stay as
+  /// long as there is room.
   void choose(double worst) {
     const double least = std::min(options_.stop.kkt, worst) / 2;
     std::vector<Index> violating;
     for (Index i = 0; i < qp_.size(); ++i)
-      if (violation_[i] > least && !set_.holds(qp_.row[i])) violating.push_back(i);
-    const auto before = [&](Index x, Index y) { return violates_more(x, y); };
-    const std::size_t count = std::min(fresh_sets * options_.working_set, violating.size());
-    std::partial_sort(violating.begin(), violating.begin() + static_cast<std::ptrdiff_t>(count),
-                      violating.end(), before);
-    violating.resize(count);
-    if (set_.points().size() + count > set_.most()) {
+      if (violation_[i] > least && !set_.holds(i)) violating.push_back(i);
+    const auto before = [&](Index x, Index y) {
+      return violation_[x] != violation_[y] ? violation_[x] > violation_[y] : x < y;
+    };
+    const auto keep_most = [&](std::vector<Index>& list, std::size_t count) {
+      count = std::min(count, list.size());
+      std::partial_sort(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(count), list.end(),
+                        before);
+      list.resize(count);
+    };
+    keep_most(violating, fresh_examples);
+    if (set_.size() + violating.size() > set_.most()) {
       set_.clear();
       // Support vectors alone may be too many: then only what violates most.
       std::vector<Index> all(qp_.size());
       std::iota(all.begin(), all.end(), Index{0});
       std::erase_if(all, [&](Index i) { return !(violation_[i] > least || is_support(i)); });
-      if (all.size() + count > set_.most()) {
-        const std::size_t fit = std::min(set_.most() / 2 + 1, all.size());
-        std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(fit), all.end(),
-                          before);
-        all.resize(fit);
-      }
+      if (all.size() + violating.size() > set_.most()) keep_most(all, set_.most() / 2 + 1);
       violating = std::move(all);
     }
-    std::vector<Index> points;
-    for (const Index i : violating) points.push_back(qp_.row[i]);
-    std::sort(points.begin(), points.end());
-    points.erase(std::unique(points.begin(), points.end()), points.end());
-    set_.take(points, context_.threads);
-    order_.clear();
-    for (Index i = 0; i < qp_.size(); ++i)
-      if (set_.holds(qp_.row[i])) order_.push_back(i);
+    std::ranges::sort(violating, [&](Index x, Index y) {
+      return std::pair(qp_.row[x], x) < std::pair(qp_.row[y], y);
+    });
+    set_.take(violating, context_.threads);
   }
   bool is_support(std::size_t i) const {
     const auto a = std::span(a_).subspan(i * qp_.classes, qp_.classes);
@@ -228,143 +272,261 @@ class Method {
 
   /// Solves the set, some of its examples after others; false if nothing moved.
   bool improve(double worst) {
-    const std::span<const Index> chosen = set_.points();
-    const std::size_t points = chosen.size(), classes = qp_.classes;
-    local_.resize(points * classes);
-    for (std::size_t k = 0; k < classes; ++k)
-      for (std::size_t p = 0; p < points; ++p) local_[k * points + p] = f_[k][chosen[p]];
-    std::vector<double> change(points * classes, 0.0);
-    const double goal = inner_share * worst;
+    const std::size_t count = set_.size(), classes = qp_.classes;
+    table_.resize(classes, count);
+    std::vector<double> before(count * classes);
+    for (std::size_t p = 0; p < count; ++p) {
+      const std::size_t i = set_[p];
+      for (std::size_t k = 0; k < classes; ++k) table_.g(k, p) = g(i, k);
+      table_.set_bars(qp_, i, &a_[i * classes], p);
+      std::copy_n(&a_[i * classes], classes, &before[p * classes]);
+    }
+    // No farther than is asked for; once it is, the gap is what is left, and wants less.
+    const double kkt = options_.stop.kkt;
+    const double goal = worst > kkt ? std::max(inner_share * worst, nearly * kkt) : worst / 2;
     for (int round = 0; round < most_rounds && within_limits(); ++round) {
-      const double left = choose_some();
-      if (left <= goal || !improve_some(some_share * left, change)) break;
+      const double left = table_.spread(table_.widest());
+      if (left <= goal || !improve_some(std::max(goal, some_share * left))) break;
     }
-    for (std::size_t k = 0; k < classes; ++k) add_to_f(change, k);
-    return std::ranges::any_of(change, [](double each) { return each != 0; });
-  }
-
-  struct Spread {
-    double largest = -infinity, lowest = infinity;
-    double violation() const { return largest - lowest; }
-  };
-  /// Of g of an example whose values of f stand `stride` apart.
-  Spread spread_of(std::size_t i, const double* f, std::size_t stride) const {
-    const double* a = &a_[i * qp_.classes];
-    const std::size_t label = qp_.label[i];
-    double largest = -infinity, lowest = infinity;
-    const auto look = [&](std::size_t begin, std::size_t end) {
-      for (std::size_t k = begin; k < end; ++k) {
-        const double value = f[k * stride];
-        largest = std::max(largest, value);
-        lowest = std::min(lowest, a[k] < 0 ? value : infinity);
-      }
-    };
-    look(0, label);
-    look(label + 1, qp_.classes);
-    // e is 1 for all of them, and 0 for the label; adding it keeps the order.
-    const double own = f[label * stride];
-    return {std::max(1 + largest, own),
-            std::min(1 + lowest, qp_.cost[i] > a[label] ? own : infinity)};
-  }
-
-  /// Those of the set that violate most; the largest violation.
-  double choose_some() {
-    const std::size_t points = set_.points().size();
-    for (const Index i : order_)
-      violation_[i] = spread_of(i, &local_[set_.position(qp_.row[i])], points).violation();
-    some_ = order_;
-    const std::size_t count = std::min(options_.working_set, some_.size());
-    std::nth_element(some_.begin(), some_.begin() + static_cast<std::ptrdiff_t>(count) - 1,
-                     some_.end(), [&](Index x, Index y) { return violates_more(x, y); });
-    some_.resize(count);
-    double worst = 0;
-    for (const Index i : some_) worst = std::max(worst, violation_[i]);
-    // In an order that does not depend on how they were found, and where rows are read in turn.
-    std::ranges::sort(some_);
-    return worst;
-  }
-  bool violates_more(Index x, Index y) const {
-    return violation_[x] != violation_[y] ? violation_[x] > violation_[y] : x < y;
-  }
-
-  /// One simplex after another among these, then f of the set; adds to the changes at its points.
-  bool improve_some(double goal, std::vector<double>& change) {
-    const std::size_t points = set_.points().size(), classes = qp_.classes, count = some_.size();
-    std::vector<std::size_t> position;
-    for (const Index i : some_) position.push_back(set_.position(qp_.row[i]));
-    std::vector<float> among(count * count);
-    std::vector<double> near(count * classes), before;
-    for (std::size_t w = 0; w < count; ++w) {
-      for (std::size_t v = 0; v < count; ++v)
-        among[w * count + v] = set_.row(position[w])[position[v]];
-      for (std::size_t k = 0; k < classes; ++k)
-        near[k * count + w] = local_[k * points + position[w]];
-      const double* a = &a_[some_[w] * classes];
-      before.insert(before.end(), a, a + classes);
-    }
-    sweep(among, near, goal);
     bool any = false;
     for (std::size_t k = 0; k < classes; ++k) {
-      std::vector<const float*> rows;
-      std::vector<double> by;
-      for (std::size_t w = 0; w < count; ++w) {
-        const double moved = a_[some_[w] * classes + k] - before[w * classes + k];
-        if (moved == 0) continue;
-        change[position[w] * classes + k] += moved;
-        rows.push_back(set_.row(position[w]));
-        by.push_back(moved);
-      }
-      if (rows.empty()) continue;
-      any = true;
-      add_scaled_rows(rows, by, points, &local_[k * points]);
+      std::vector<std::pair<Index, double>> change;
+      for (std::size_t p = 0; p < count; ++p)
+        if (const double by = a_[set_[p] * classes + k] - before[p * classes + k]; by != 0)
+          change.emplace_back(qp_.row[set_[p]], by);
+      any = any || !change.empty();
+      add_to_f(std::move(change), k);
     }
     return any;
   }
 
-  /// One simplex after another, as often as it takes; those that violate little beside the worst of
-  /// the last round wait. `near` are the values of f class by class.
-  void sweep(std::span<const float> among, std::span<double> near, double goal) {
-    const std::size_t classes = qp_.classes, count = some_.size();
-    std::vector<double> b(classes), next(classes), sorted;
-    double least = goal / 4;
-    for (int round = 0; round < most_sweeps; ++round) {
-      double worst = 0;
-      for (std::size_t w = 0; w < count; ++w) {
-        const std::size_t i = some_[w];
-        double* a = &a_[i * classes];
-        const float* row = &among[w * count];
-        const double violation = spread_of(i, &near[w], count).violation();
-        worst = std::max(worst, violation);
-        if (!(violation > least)) continue;
-        const double diagonal = std::max<double>(row[w], 1e-12);
-        for (std::size_t k = 0; k < classes; ++k)
-          b[k] = qp_.error(i, k) + near[k * count + w] - diagonal * a[k];
-        solve_simplex(diagonal, b, qp_.label[i], qp_.cost[i], next, sorted);
-        for (std::size_t k = 0; k < classes; ++k) {
-          const double by = next[k] - a[k];
-          if (by != 0) add_scaled_rows({&row, 1}, {&by, 1}, count, &near[k * count]);
-          a[k] = next[k];
-        }
-        ++steps_;
+  /// The positions of those of the set that violate more than `least`, the most of them, in order.
+  std::vector<std::size_t> most_violating(double least) const {
+    const std::span<const double> spread = table_.spreads();
+    std::vector<std::size_t> some;
+    for (std::size_t p = 0; p < spread.size(); ++p)
+      if (spread[p] > least) some.push_back(p);
+    if (some.size() <= options_.working_set) return some;
+    std::nth_element(some.begin(), some.begin() + static_cast<std::ptrdiff_t>(options_.working_set),
+                     some.end(), [&](std::size_t x, std::size_t y) {
+                       return spread[x] != spread[y] ? spread[x] > spread[y] : x < y;
+                     });
+    some.resize(options_.working_set);
+    std::ranges::sort(some);
+    return some;
+  }
+
+  /// Solves the simplices of a working set to `goal`, then updates g of the whole set; false if
+  /// nothing moved.
+  bool improve_some(double goal) {
+    const std::size_t classes = qp_.classes;
+    const std::vector<std::size_t> some = most_violating(goal / 2);
+    some_.resize(classes, some.size());
+    std::vector<double> before;
+    for (std::size_t w = 0; w < some.size(); ++w) {
+      for (std::size_t k = 0; k < classes; ++k) some_.g(k, w) = table_.g(k, some[w]);
+      const double* a = &a_[set_[some[w]] * classes];
+      some_.set_bars(qp_, set_[some[w]], a, w);
+      before.insert(before.end(), a, a + classes);
+    }
+    solve_some(some, goal);
+    bool any = false;
+    for (std::size_t k = 0; k < classes; ++k) {
+      std::vector<const float*> rows;
+      std::vector<double> by;
+      for (std::size_t w = 0; w < some.size(); ++w) {
+        const double moved = a_[set_[some[w]] * classes + k] - before[w * classes + k];
+        if (moved == 0) continue;
+        rows.push_back(set_.row(some[w]));
+        by.push_back(moved);
       }
-      if (worst <= goal) return;
-      least = std::max(goal / 4, waiting_share * worst);
+      any = any || !rows.empty();
+      if (!rows.empty()) add_scaled_rows(rows, by, set_.size(), table_.class_of(k));
+    }
+    for (const std::size_t p : some) table_.set_bars(qp_, set_[p], &a_[set_[p] * classes], p);
+    return any;
+  }
+
+  using RowsAmong = std::vector<std::vector<float>>;
+  /// K among a working set, of which only the rows are gathered that are used.
+  const std::vector<float>& row_among(std::span<const std::size_t> some, RowsAmong& rows,
+                                      std::size_t w) const {
+    std::vector<float>& row = rows[w];
+    if (row.empty())
+      for (const std::size_t p : some) row.push_back(set_.row(some[w])[p]);
+    return row;
+  }
+
+  /// A class of an example that is free beside another one of it, which takes what it loses.
+  struct FreeClass {
+    std::size_t w, k, other;
+  };
+  std::vector<FreeClass> free_classes(std::span<const std::size_t> some) const {
+    std::vector<FreeClass> free;
+    for (std::size_t w = 0; w < some.size(); ++w) {
+      const std::size_t i = set_[some[w]];
+      const auto room = [&](std::size_t k) { return qp_.upper(i, k) - a_[i * qp_.classes + k]; };
+      std::size_t roomiest = 0;
+      for (std::size_t k = 1; k < qp_.classes; ++k)
+        if (room(k) > room(roomiest)) roomiest = k;
+      for (std::size_t k = 0; k < qp_.classes; ++k)
+        if (k != roomiest && room(k) > 0) free.push_back({w, k, roomiest});
+    }
+    return free;
+  }
+
+  /// Newton's steps among the classes that are free, each as far as the first of them that comes to
+  /// its bound, which is free no longer, until one goes all its way. False if none moved.
+  bool newton_steps(std::span<const std::size_t> some, RowsAmong& rows) {
+    std::vector<FreeClass> free = free_classes(some);
+    bool any = false;
+    for (std::size_t step = 0; step < most_newton_steps; ++step) {
+      const double size = static_cast<double>(free.size()), price = size * size * size / 3;
+      if (free.empty() || free.size() > most_free || price > credit_ || !within_limits())
+        return any;
+      credit_ -= price;
+      const auto way = newton_way(some, rows, free);
+      if (!way) return any;
+      const double length = go_along(some, rows, *way);
+      any = any || length > 0;
+      if (length == 1) return true;
+      // Others that would come to their bounds soon are held, lest each of them take a step.
+      const double soon = std::max(10 * length, least_length);
+      std::erase_if(free, [&](const FreeClass& each) {
+        const auto left = [&](std::size_t k) {
+          const std::size_t i = set_[some[each.w]];
+          const double by = (*way)[each.w * qp_.classes + k];
+          return by > 0 ? (qp_.upper(i, k) - a_[i * qp_.classes + k]) / by : infinity;
+        };
+        return std::min(left(each.k), left(each.other)) <= soon;
+      });
+    }
+    return any;
+  }
+
+  /// What each class of each example would change by.
+  std::optional<std::vector<double>> newton_way(std::span<const std::size_t> some, RowsAmong& rows,
+                                                std::span<const FreeClass> free) {
+    for (; ridge_ < most_ridge; ridge_ *= 10)
+      if (auto way = newton_way(some, rows, free, ridge_)) return way;
+    return std::nullopt;
+  }
+  std::optional<std::vector<double>> newton_way(std::span<const std::size_t> some, RowsAmong& rows,
+                                                std::span<const FreeClass> free, double ridge) {
+    const std::size_t size = free.size();
+    Factor factor(size);
+    std::vector<double> z;
+    double largest = 0;
+    for (std::size_t r = 0; r < size; ++r) {
+      const auto& [w, k, other] = free[r];
+      const std::vector<float>& row = row_among(some, rows, w);
+      for (std::size_t c = 0; c <= r; ++c) {
+        const int common = (k == free[c].k) - (k == free[c].other) - (other == free[c].k) +
+                           (other == free[c].other);
+        factor.matrix().row(r)[c] = common * static_cast<double>(row[free[c].w]);
+      }
+      largest = std::max(largest, factor.matrix().row(r)[r]);
+      z.push_back(some_.g(other, w) - some_.g(k, w));
+    }
+    for (std::size_t r = 0; r < size; ++r) factor.matrix().row(r)[r] += ridge * largest;
+    if (factor.cholesky(context_.threads) != Factor::Outcome::done) return std::nullopt;
+    factor.solve(z.data(), 1, context_.threads);
+    std::vector<double> way(some.size() * qp_.classes, 0.0);
+    for (std::size_t r = 0; r < size; ++r) {
+      way[free[r].w * qp_.classes + free[r].k] += z[r];
+      way[free[r].w * qp_.classes + free[r].other] -= z[r];
+    }
+    return way;
+  }
+
+  /// Goes along as far as the bounds let it, at most all of it; returns how far.
+  double go_along(std::span<const std::size_t> some, RowsAmong& rows, std::span<const double> way) {
+    const std::size_t classes = qp_.classes, count = some.size();
+    double length = 1;
+    for (std::size_t w = 0; w < count; ++w)
+      for (std::size_t k = 0; k < classes; ++k)
+        if (const double by = way[w * classes + k]; by > 0) {
+          const std::size_t i = set_[some[w]];
+          length = std::min(length, (qp_.upper(i, k) - a_[i * classes + k]) / by);
+        }
+    for (std::size_t k = 0; k < classes; ++k) {
+      std::vector<const float*> moved;
+      std::vector<double> coefficients;
+      for (std::size_t w = 0; w < count; ++w)
+        if (const double by = length * way[w * classes + k]; by != 0) {
+          moved.push_back(row_among(some, rows, w).data());
+          coefficients.push_back(by);
+        }
+      if (!moved.empty()) add_scaled_rows(moved, coefficients, count, some_.class_of(k));
+    }
+    for (std::size_t w = 0; w < count; ++w) {
+      const std::size_t i = set_[some[w]];
+      double* a = &a_[i * classes];
+      for (std::size_t k = 0; k < classes; ++k) {
+        const double by = way[w * classes + k], bound = qp_.upper(i, k);
+        // What comes to its bound stands there, in spite of rounding.
+        const bool meets = by > 0 && bound - a[k] <= length * by * (1 + 1e-12);
+        a[k] = meets ? bound : a[k] + length * by;
+      }
+      some_.set_bars(qp_, i, a, w);
+    }
+    ++steps_;
+    return length;
+  }
+
+  /// Solves one simplex after another, always that of the example which violates most, until the
+  /// violation is at most `goal`.
+  void solve_some(std::span<const std::size_t> some, double goal) {
+    const std::size_t classes = qp_.classes;
+    std::vector<double> b(classes), next(classes), by(classes), sorted;
+    RowsAmong rows(some.size());
+    std::size_t w = some_.widest();
+    for (std::size_t step = 0; step < most_visits * some.size() && some_.spread(w) > goal; ++step) {
+      if (step % steps_between_looks == 0 && !within_limits()) return;
+      if (step > 0 && step % (visits_to_newton * some.size()) == 0) {
+        if (newton_steps(some, rows)) {
+          w = some_.widest();
+          continue;
+        }
+      }
+      const std::size_t i = set_[some[w]];
+      const std::vector<float>& row = row_among(some, rows, w);
+      double* a = &a_[i * classes];
+      const double diagonal = std::max<double>(row[w], 1e-12);
+      for (std::size_t k = 0; k < classes; ++k) b[k] = some_.g(k, w) - diagonal * a[k];
+      solve_simplex(diagonal, b, qp_.label[i], qp_.cost[i], next, sorted);
+      bool moves = false;
+      for (std::size_t k = 0; k < classes; ++k) {
+        by[k] = next[k] - a[k];
+        moves = moves || by[k] != 0;
+        a[k] = next[k];
+      }
+      if (!moves) return;
+      some_.set_bars(qp_, i, a, w);
+      ++steps_;
+      credit_ += newton_share * static_cast<double>(some.size() * classes);
+      w = some_.widest(row.data(), by.data());
     }
   }
 
-  void add_to_f(std::span<const double> change, std::size_t k) {
+  /// Adds the kernel rows of points, where equal ones are added up.
+  void add_to_f(std::vector<std::pair<Index, double>> change, std::size_t k) {
+    std::ranges::stable_sort(change, {}, &std::pair<Index, double>::first);
     std::vector<Index> which;
     std::vector<double> coefficients;
-    for (std::size_t p = 0; p < set_.points().size(); ++p)
-      if (const double each = change[p * qp_.classes + k]; each != 0) {
-        which.push_back(set_.points()[p]);
-        coefficients.push_back(each);
+    for (const auto& [point, by] : change) {
+      if (which.empty() || which.back() != point) {
+        which.push_back(point);
+        coefficients.push_back(by);
+      } else {
+        coefficients.back() += by;
       }
+    }
     if (which.empty()) return;
     RowCache::Wishes wishes;
     wishes.keep.assign(which.size(), true);
     wishes.precious.assign(qp_.K->size(), false);
-    for (const Index point : set_.points()) wishes.precious[point] = true;
+    for (std::size_t p = 0; p < set_.size(); ++p) wishes.precious[qp_.row[set_[p]]] = true;
     cache_.add(which, coefficients, wishes, f_[k], context_.threads);
   }
 
@@ -372,14 +534,14 @@ class Method {
   const CrammerSinger& options_;
   const Run& context_;
   Limits limits_;
-  ChosenPoints set_;
+  ChosenExamples set_;
   RowCache cache_;
   std::vector<double> a_;
   std::vector<std::vector<double>> f_;
   std::vector<double> violation_;
-  std::vector<Index> order_, some_;  ///< the examples of the set, and those at work
-  std::vector<double> local_;        ///< f of the set, class by class
-  double primal_ = infinity, dual_ = -infinity, relative_gap_ = infinity;
+  ClassTable table_, some_;  ///< of the set, and of those at work
+  double primal_ = infinity, dual_ = -infinity, relative_gap_ = infinity, worst_ = infinity;
+  double ridge_ = least_ridge, credit_ = 0;  ///< of Newton's steps
   std::size_t steps_ = 0;
 };
 

@@ -133,5 +133,19 @@ TEST(CrammerSinger, TheSameBitsForAnyNumberOfThreadsAndWorkingSet) {
   EXPECT_LE(certify(made.qp, one.a, Precision::exact, Threads(1)).certificate.kkt, 1.1e-4);
 }
 
+TEST(CrammerSinger, WideKernelsAndLargeCostsTakeStepsOfNewtons) {
+  Made made = made_problem(150, 5, Rbf{0.05}, 11);
+  for (double& cost : made.qp.cost) cost *= 100;
+  // Sweeps over single simplices took 3.9 million on data like this.
+  Stop stop{1e-3, 1e-4};
+  stop.iterations = 200000;
+  const ClassesAtOnce how{stop, std::size_t{1} << 24, 1};
+  const SimplexSolved one = solve(made.qp, nullptr, how, Threads(1));
+  EXPECT_EQ(one.solution.ended, Ended::converged);
+  EXPECT_LE(one.certified.certificate.relative_gap, 1e-4);
+  const SimplexSolved many = solve(made.qp, nullptr, how, Threads(3));
+  EXPECT_EQ(one.solution.a, many.solution.a);
+}
+
 }  // namespace
 }  // namespace maxmargin::crammer_singer_test
