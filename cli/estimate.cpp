@@ -115,7 +115,7 @@ int run_estimate(EstimateArguments& arguments) {
   const Estimates found =
       watched(arguments.data, arguments.options.stop, request, show,
               [&](const Observer& observer, ProgressLine&) {
-                return estimate(model, std::move(data), arguments.options, threads, observer);
+                return estimate(model, std::move(data), arguments.options, {threads, observer});
               });
   if (arguments.json)
     print_json(estimate_json(found));

@@ -44,7 +44,7 @@ std::string show_kernel(const Kernel& kernel) {
 
 Json kernel_json(const Kernel& kernel) {
   Json object{{"name", name_of(kernel)}};
-  std::visit(
+  visit_list(
       [&](const auto& chosen) {
         for_each_field(chosen, [&](const auto& declared, const auto& value) {
           if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(value)>>)

@@ -215,7 +215,7 @@ int run_path(PathArguments& arguments) {
   const StopRequest request;
   const TrainedPath path = watched(
       train.data, options.train.stop, request, show, [&](const Observer& observer, ProgressLine&) {
-        return train_path(std::move(read.data), options, threads, observer);
+        return train_path(std::move(read.data), options, {threads, observer});
       });
   if (!arguments.csv.empty()) write_file(arguments.csv, path_csv(options, path));
   if (!arguments.svg.empty()) write_file(arguments.svg, path_svg(train.data, options, path));

@@ -186,7 +186,7 @@ int run_race(RaceArguments& arguments) {
   const StopRequest request;
   Race race = watched(
       train.data, overall, request, show, [&](const Observer& observer, ProgressLine& line) {
-        return maxmargin::race(std::move(read.data), options, threads, observer,
+        return maxmargin::race(std::move(read.data), options, {threads, observer},
                                [&](const Raced& raced) { line.note(show_ended(raced)); });
       });
   if (!train.model.empty() && !race.lanes.empty() && race.lanes.front().refused.empty()) {

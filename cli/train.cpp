@@ -277,7 +277,7 @@ int run_cross_validation(const TrainArguments& arguments, TrainingData& read,
       watched(arguments.data, options.stop, request, shows_progress(arguments),
               [&](const Observer& observer, ProgressLine&) {
                 return cross_validate(std::move(read.data), options, arguments.cross_validation,
-                                      threads, observer);
+                                      {threads, observer});
               });
   if (arguments.json) {
     Json object{{"rows", read.rows},
@@ -352,7 +352,7 @@ int train_out_of_core(const TrainArguments& arguments, const SpilledData& data,
         line.note(fmt::format(
             "solver {}: out of core, {}",
             read.options.solver == "auto" ? "interior-point" : read.options.solver, reason));
-        return train(data, read.options, threads, observer);
+        return train(data, read.options, {threads, observer});
       });
   result.trained.reason = fmt::format("out of core, {}", reason);
   return finish(arguments, read, std::move(result.trained), &result.disk, request, threads);
@@ -383,7 +383,7 @@ int run_train(TrainArguments& arguments) {
                   if (!told.exchange(true))
                     line.note(fmt::format("solver {}: {}", name_of(choice.solver), choice.reason));
                 };
-                return train(std::move(read.data), options, threads, observer);
+                return train(std::move(read.data), options, {threads, observer});
               });
   return finish(arguments, read, std::move(trained), nullptr, request, threads);
 }

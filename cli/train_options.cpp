@@ -257,7 +257,7 @@ void TrainArguments::check_cost(const Task& task) const {
   parse_number("--lambda", lambda_, positive);
   if (task_fields_.given("cost"))
     throw Error(Fault::usage, "--cost and --lambda state the same", "give one of them");
-  const bool has_cost = std::visit(
+  const bool has_cost = visit_list(
       [](const auto& chosen) {
         if constexpr (requires { chosen.hard_margin; })
           if (chosen.hard_margin) return false;
@@ -282,7 +282,7 @@ void TrainArguments::set_cost(const Dataset& read, Task& task) const {
   if (lambda_.empty()) return;
   const double rows = total_weight(read);
   const double lambda = parse_number("--lambda", lambda_, positive);
-  std::visit(
+  visit_list(
       [&](auto& chosen) {
         if constexpr (requires { chosen.cost; }) chosen.cost = 1 / (lambda * rows);
       },
@@ -334,7 +334,7 @@ TrainOptions TrainArguments::options_without_data() const {
 
 TrainOptions TrainArguments::options(const Dataset& read) const {
   TrainOptions options = options_without_data();
-  std::visit(
+  visit_list(
       [&](auto& task) {
         if constexpr (requires { task.class_weights; })
           if (!class_weights_.empty())

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/base/visit.hpp"
 
 // A component (kernel, loss, task, solver) declares its parameters once:
 //
@@ -78,7 +79,7 @@ void for_each_field_within(Component& component, Visit&& visit) {
   for_each_field(component, [&](const auto& declared, auto& value) {
     visit(declared, value);
     if constexpr (is_list<std::remove_cvref_t<decltype(value)>>)
-      std::visit([&](auto& held) { for_each_field_within(held, visit); }, value);
+      visit_list([&](auto& held) { for_each_field_within(held, visit); }, value);
   });
 }
 
@@ -88,7 +89,7 @@ void validate(const Component& component) {
   for_each_field(component, [&](const auto& declared, const auto& value) {
     using Value = std::remove_cvref_t<decltype(value)>;
     if constexpr (is_list<Value>) {
-      std::visit([](const auto& held) { validate(held); }, value);
+      visit_list([](const auto& held) { validate(held); }, value);
     } else if constexpr (std::is_arithmetic_v<Value> && !std::same_as<Value, bool>) {
       if (!declared.range.contains(static_cast<double>(value)))
         throw Error(Fault::usage,
@@ -111,7 +112,7 @@ void for_each_component(Visit&& visit) {
 /// The name of the component that a list currently holds.
 template <class... Components>
 std::string_view name_of(const std::variant<Components...>& chosen) {
-  return std::visit([](const auto& component) { return component.name; }, chosen);
+  return visit_list([](const auto& component) { return component.name; }, chosen);
 }
 
 }  // namespace maxmargin

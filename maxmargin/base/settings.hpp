@@ -211,7 +211,7 @@ FieldSettings settings_of(std::string noun, std::string prefix = "") {
 template <class List>
 std::vector<std::string_view> idle_fields(const List& chosen) {
   std::vector<std::string_view> own, idle;
-  std::visit(
+  visit_list(
       [&](const auto& held) {
         for_each_field(held, [&](const auto& each, const auto&) { own.push_back(each.name); });
       },
@@ -242,7 +242,7 @@ List component_named(const FieldSettings& settings, std::string_view name) {
   });
   if (!result) settings.refuse_name(name, names<List>());
   settings.require_effect(name);
-  std::visit([](const auto& component) { validate(component); }, *result);
+  visit_list([](const auto& component) { validate(component); }, *result);
   return *result;
 }
 
@@ -250,7 +250,7 @@ List component_named(const FieldSettings& settings, std::string_view name) {
 template <class List>
 std::vector<std::pair<std::string, std::string>> shown_fields(const List& chosen) {
   std::vector<std::pair<std::string, std::string>> shown;
-  std::visit(
+  visit_list(
       [&](const auto& component) {
         for_each_field_within(component, [&](const auto& declared, const auto& value) {
           shown.emplace_back(declared.name, show_field(value));

@@ -40,7 +40,7 @@ Model train(const Dataset& data, const Options& options) {
   inside::Dataset given = Inside::of(data);
   const Inside::Asked asked = Inside::asked(options, given);
   return Inside::model(
-      maxmargin::train(std::move(given), asked.options, Threads(asked.threads), asked.observer)
+      maxmargin::train(std::move(given), asked.options, {Threads(asked.threads), asked.observer})
           .model);
 }
 

@@ -103,7 +103,7 @@ void set_class_weights(Task& task, const Given& given, const inside::Dataset& da
   if (outcome_of(task) != Outcome::classes)
     throw Error(Fault::usage, "class-weight has no effect with task " + std::string(name_of(task)),
                 "leave it out, or use task svc");
-  std::visit(
+  visit_list(
       [&](auto& chosen) {
         if constexpr (requires { chosen.class_weights; })
           chosen.class_weights = class_factors("class-weight", weights, data);
@@ -114,7 +114,7 @@ void set_class_weights(Task& task, const Given& given, const inside::Dataset& da
 void set_own_cost(Task& task, const OwnCost& cost, const Given& given) {
   if (given.has("loss"))
     throw Error(Fault::usage, "a cost of one's own leaves no loss to choose", "leave out loss");
-  std::visit(
+  visit_list(
       [&](auto& chosen) {
         if constexpr (requires { chosen.own; })
           chosen.own =

@@ -10,7 +10,7 @@ namespace maxmargin {
 /// be computed from no features, neither by a form nor by a function. Rows are then known by their
 /// numbers alone, and cannot be scaled, compared or renumbered.
 inline bool is_given(const Kernel& kernel) {
-  return std::visit(
+  return visit_list(
       [](const auto& each) {
         constexpr bool has_form = requires { each.form(); };
         constexpr bool has_function = requires { each.function; };

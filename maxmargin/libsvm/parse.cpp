@@ -204,7 +204,7 @@ Kernel kernel_of(const Header& header, const Lines& lines) {
   if (header.kernel == "sigmoid") kernel = Sigmoid{gamma(), needed(header.coef0, "coef0")};
   if (header.kernel == "precomputed") kernel = Precomputed{};
   try {
-    std::visit([](const auto& chosen) { validate(chosen); }, kernel);
+    visit_list([](const auto& chosen) { validate(chosen); }, kernel);
   } catch (const Error& error) {
     lines.fail_whole(error.what());
   }

@@ -1,8 +1,8 @@
 #include "maxmargin/libsvm/report.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 
 namespace maxmargin {
@@ -43,7 +43,16 @@ Coefficients of_pair(const LibsvmModel& model, std::size_t i, std::size_t j,
   return result;
 }
 
+/// As printf has it, whatever the locale.
+std::string with_six_digits(double value, std::chars_format format) {
+  std::array<char, 400> text;  // the largest double has 309 digits before the point
+  return {text.data(), std::to_chars(text.data(), &text.back(), value, format, 6).ptr};
+}
+std::string fixed(double value) { return with_six_digits(value, std::chars_format::fixed); }
+
 }  // namespace
+
+std::string general(double value) { return with_six_digits(value, std::chars_format::general); }
 
 std::size_t iterations_per_dot(std::size_t rows) { return std::clamp<std::size_t>(rows, 1, 1000); }
 
@@ -52,26 +61,27 @@ std::string report_lines(const LibsvmModel& model, std::size_t i, std::size_t j,
   const Coefficients found = of_pair(model, i, j, report);
   const std::size_t all_dots = report.iterations / iterations_per_dot(report.rows);
   std::string text(all_dots - std::min(dots, all_dots), '.');
-  text += fmt::format("*\noptimization finished, #iter = {}\n", report.iterations);
+  text += "*\noptimization finished, #iter = " + std::to_string(report.iterations) + "\n";
   const double share = found.sum / (report.cost_first * static_cast<double>(report.rows));
   switch (model.type) {
     case LibsvmType::c_svc:
-      if (report.cost_first == report.cost_second) text += fmt::format("nu = {:f}\n", share);
+      if (report.cost_first == report.cost_second) text += "nu = " + fixed(share) + "\n";
       break;
     case LibsvmType::epsilon_svr:
-      text += fmt::format("nu = {:f}\n", share);
+      text += "nu = " + fixed(share) + "\n";
       break;
     case LibsvmType::nu_svc:
-      text += fmt::format("C = {:f}\n", 1 / report.width);
+      text += "C = " + fixed(1 / report.width) + "\n";
       break;
     case LibsvmType::nu_svr:
-      text += fmt::format("epsilon = {:f}\n", report.width);
+      text += "epsilon = " + fixed(report.width) + "\n";
       break;
     case LibsvmType::one_class:
       break;
   }
-  text += fmt::format("obj = {:f}, rho = {:f}\nnSV = {}, nBSV = {}\n", report.objective, report.rho,
-                      found.count, found.at_bound);
+  text += "obj = " + fixed(report.objective) + ", rho = " + fixed(report.rho) +
+          "\nnSV = " + std::to_string(found.count) + ", nBSV = " + std::to_string(found.at_bound) +
+          "\n";
   return text;
 }
 

@@ -21,6 +21,9 @@ struct LibsvmReport {
 std::string report_lines(const LibsvmModel& model, std::size_t i, std::size_t j,
                          const LibsvmReport& report, std::size_t dots = 0);
 
+/// As printf's %g shows it.
+std::string general(double value);
+
 /// One dot stands for so many iterations.
 std::size_t iterations_per_dot(std::size_t rows);
 

@@ -1,7 +1,5 @@
 #include "maxmargin/libsvm/train.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -99,10 +97,17 @@ class Dots {
   std::size_t printed_ = 0;
 };
 
-/// Trains on some rows of a data set, in an order that decides that of the classes.
-class Trainer {
+/// Trains on some rows of a data set, in an order that decides that of the classes. It stands on
+/// what train/ trains, validates and calibrates with: prepare, Retrainer, HeldOut, summed_up,
+/// fit_sigmoid. LIBSVM's own, and only here, are
+/// - the order of the classes, and folds that are drawn by C's rand() in the order of its calls;
+/// - probabilities of a pair of classes from folds of the rows of these two, where train/ judges
+///   all classes by the same folds; a fold whose rest is of one class says -1 or 1;
+/// - the noise of a regression from five folds of their own, by the mean size of its residuals;
+/// - the lines and dots that are printed meanwhile, and models of a single class.
+class LibsvmTrainer {
  public:
-  Trainer(Dataset data, const LibsvmParameters& parameters, const LibsvmRun& run)
+  LibsvmTrainer(Dataset data, const LibsvmParameters& parameters, const LibsvmRun& run)
       : parameters_(parameters),
         run_(run),
         of_classes_(predicts_classes(parameters.type())),
@@ -130,7 +135,7 @@ class Trainer {
     if (prepared_.problems.list.size() > 1 && !needs_folds() && count <= most_at_once)
       at_once_ = std::move(can);
     else
-      retrainer_.emplace(prepared_, *std::move(can), options_, run_.threads, watch_);
+      retrainer_.emplace(prepared_, *std::move(can), options_, watched());
   }
 
   /// All of svm_cross_validation; the result has the order of `rows`.
@@ -224,6 +229,8 @@ class Trainer {
     return members;
   }
 
+  Context watched() const { return {run_.threads, watch_}; }
+
   std::vector<bool> all_but(std::span<const Index> rows) const {
     std::vector<bool> left_out(y_.size(), true);
     for (const Index row : rows) left_out[row] = false;
@@ -233,8 +240,9 @@ class Trainer {
   Retrained machines_of(std::span<const Index> rows, const Observer& observer,
                         const Retrained* from) const {
     const std::vector<bool> left_out = all_but(rows);
-    return retrainer_ ? retrainer_->without(left_out, options_, run_.threads, observer, from)
-                      : train_afresh(prepared_, left_out, options_, run_.threads, observer);
+    const Context context(run_.threads, observer);
+    return retrainer_ ? retrainer_->without(left_out, options_, context, from)
+                      : train_afresh(prepared_, left_out, options_, context);
   }
   /// Those of all folds, where nothing else has to be trained in between.
   std::vector<Retrained> machines_of_folds(const LibsvmFolds& parts, const Retrained* from) {
@@ -243,9 +251,8 @@ class Trainer {
     for (std::size_t fold = 0; fold < parts.count(); ++fold)
       left_out.push_back(all_but(parts.rest(fold)));
     if (at_once_)
-      return retrain_each(prepared_, *std::move(at_once_), left_out, options_, run_.threads,
-                          watch_);
-    return retrainer_->without_each(left_out, options_, run_.threads, watch_, from);
+      return retrain_each(prepared_, *std::move(at_once_), left_out, options_, watched());
+    return retrainer_->without_each(left_out, options_, watched(), from);
   }
   Trained together(const Retrained& machines) const {
     return summed_up(prepared_, machines.problems, options_, machines.machines, run_.threads);
@@ -270,8 +277,8 @@ class Trainer {
           "WARNING: no margin is left between two classes at this nu: C and obj mean nothing, and "
           "rho is rounding. Rows that are equal but for their labels can be the reason; choose a "
           "larger nu\n");
-    run_.warn(fmt::format("WARNING: {} at a violation of {:g}\n", to_string(trained.ended),
-                          trained.certificate.kkt));
+    run_.warn("WARNING: " + std::string(to_string(trained.ended)) + " at a violation of " +
+              general(trained.certificate.kkt) + "\n");
   }
 
   double bound_of(int label) const {
@@ -346,7 +353,7 @@ class Trainer {
         if (!calibrated.empty()) text += calibrated[pair].printed;
         add(pairs.machine_of(model.labels[i], model.labels[j]), i, j, model.rho[pair]);
       }
-    return text + fmt::format("Total nSV = {}\n", model.vectors());
+    return text + "Total nSV = " + std::to_string(model.vectors()) + "\n";
   }
 
   std::vector<Calibrated> calibrate_pairs(std::span<const int> classes,
@@ -411,9 +418,9 @@ class Trainer {
     const double noise = libsvm_noise(residuals);
     if (run_.print)
       run_.print(
-          fmt::format("Prob. model for test data: target value = predicted value + z,\n"
-                      "z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma= {:g}\n",
-                      noise));
+          "Prob. model for test data: target value = predicted value + z,\n"
+          "z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma= " +
+          general(noise) + "\n");
     return noise;
   }
 
@@ -522,7 +529,8 @@ void warn_of_weights(const Dataset& data, const LibsvmParameters& parameters,
   const std::vector<int> classes = libsvm_classes(data.y);
   for (const auto& [label, factor] : parameters.weight)
     if (std::ranges::count(classes, label) == 0)
-      run.warn(fmt::format("WARNING: class label {} specified in weight is not found\n", label));
+      run.warn("WARNING: class label " + std::to_string(label) +
+               " specified in weight is not found\n");
 }
 
 /// Closes the gaps between features, which a precomputed kernel does not have.
@@ -540,7 +548,7 @@ LibsvmModel libsvm_train(Dataset data, const LibsvmParameters& parameters, const
   const std::vector<Index> rows = all_rows(data.rows());
   const std::size_t columns = data.x.columns();
   const Renumbering numbers = close_gaps(data, parameters);
-  Trainer trainer(std::move(data), parameters, run);
+  LibsvmTrainer trainer(std::move(data), parameters, run);
   if (trainer.needs_folds()) trainer.expect_folds(probability_folds);
   LibsvmModel model = trainer.train_on(rows);
   trainer.set_serial(model);
@@ -563,7 +571,7 @@ std::vector<double> libsvm_cross_validation(Dataset data, const LibsvmParameters
           "cross validation)\n");
   }
   close_gaps(data, parameters);
-  Trainer trainer(std::move(data), parameters, run);
+  LibsvmTrainer trainer(std::move(data), parameters, run);
   trainer.forget_noise();
   trainer.expect_folds(trainer.needs_folds() ? std::max(count, probability_folds) : count);
   return trainer.cross_validate(rows, count);

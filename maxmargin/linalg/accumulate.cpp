@@ -11,6 +11,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace maxmargin::HWY_NAMESPACE {
+inline namespace accumulate_loops {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Rows read side by side: enough to hide the latency of y, few enough for the prefetcher.
@@ -127,6 +128,7 @@ bool find_above(const float* values, std::size_t count, float least) {
   return false;
 }
 
+}  // namespace accumulate_loops
 }  // namespace maxmargin::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -10,6 +10,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace maxmargin::HWY_NAMESPACE {
+inline namespace class_spreads_loops {
 namespace hn = hwy::HWY_NAMESPACE;
 
 std::size_t add_and_spread_loop(const ClassColumns& columns, const float* row, const double* by,
@@ -54,6 +55,7 @@ std::size_t add_and_spread_loop(const ClassColumns& columns, const float* row, c
   return static_cast<std::size_t>(std::find(spread, spread + count, worst) - spread);
 }
 
+}  // namespace class_spreads_loops
 }  // namespace maxmargin::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -9,6 +9,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace maxmargin::HWY_NAMESPACE {
+inline namespace class_sums_loops {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Classes = hn::CappedTag<double, 8>;
@@ -87,6 +88,7 @@ void add_to_classes_loop(double* w, const ClassRow& row, std::size_t classes,
       });
 }
 
+}  // namespace class_sums_loops
 }  // namespace maxmargin::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

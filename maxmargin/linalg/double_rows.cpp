@@ -9,6 +9,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace maxmargin::HWY_NAMESPACE {
+inline namespace double_rows_loops {
 namespace hn = hwy::HWY_NAMESPACE;
 
 /// Calls body(j) for vectors that cover [0, columns), the last of which may overlap the one before;
@@ -73,6 +74,7 @@ double largest_sum(const double* rows, std::size_t columns, std::size_t count) {
   return largest;
 }
 
+}  // namespace double_rows_loops
 }  // namespace maxmargin::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -45,7 +45,7 @@ std::vector<double> error_scales(const Kernel& kernel, const Rows& rows, double 
 }
 
 void check_kernel(const Kernel& kernel) {
-  std::visit(
+  visit_list(
       [](const auto& chosen) {
         if constexpr (requires { chosen.function; })
           if (!chosen.function)

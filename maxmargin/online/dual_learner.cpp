@@ -31,7 +31,7 @@ void subtract_sums(std::span<const double* const> rows, std::span<const double> 
 
 DualLearner::DualLearner(DualLearnerOptions options)
     : options_(std::move(options)), rows_(options_.kernel), kernel_rows_(options_.cache_bytes) {
-  std::visit([](const auto& kernel) { validate(kernel); }, options_.kernel);
+  visit_list([](const auto& kernel) { validate(kernel); }, options_.kernel);
   if (std::holds_alternative<Precomputed>(options_.kernel))
     throw Error(Fault::usage, "rows that come and go cannot number the features of each other",
                 "choose another kernel than precomputed");

@@ -125,7 +125,7 @@ Model DualLearner::model(std::uint64_t rows) const {
 template <class Archive>
 void DualLearner::pass(Archive& archive) {
   std::string kernel =
-      std::visit([](const auto& k) { return component_json(k).dump(); }, options_.kernel);
+      visit_list([](const auto& k) { return component_json(k).dump(); }, options_.kernel);
   double cost = options_.cost, tolerance = options_.tolerance;
   std::uint64_t window = options_.window, columns = columns_;
   const std::string own = kernel;

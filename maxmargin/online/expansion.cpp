@@ -116,7 +116,7 @@ double Expansion::self(const StreamRow& x) const {
 }
 
 double Expansion::map_of(double sum) const {
-  return std::visit([&](const auto& map) { return map(sum); }, form_->map);
+  return visit_list([&](const auto& map) { return map(sum); }, form_->map);
 }
 
 StreamRow Expansion::row(std::size_t slot) const {
@@ -157,7 +157,7 @@ void Expansion::map_sums(std::span<double> sums) const {
   else if (const auto* rooted = std::get_if<RootDecay>(&form.map))
     root_decay(rooted->rate, sums.size(), sums.data());
   else if (!std::holds_alternative<Identity>(form.map))
-    std::visit([&](const auto& map) { std::ranges::transform(sums, sums.begin(), map); }, form.map);
+    visit_list([&](const auto& map) { std::ranges::transform(sums, sums.begin(), map); }, form.map);
 }
 
 /// The sum is a whole number: common features, or |x|^2 + |z|^2 - 2 common features.

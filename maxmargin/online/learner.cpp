@@ -13,7 +13,7 @@ namespace {
 
 template <class Visit>
 auto with(const Rule& rule, Visit&& visit) {
-  return std::visit(std::forward<Visit>(visit), rule);
+  return visit_list(std::forward<Visit>(visit), rule);
 }
 
 [[noreturn]] void refuse(const std::string& what, const std::string& mend) {
@@ -35,8 +35,8 @@ Learner::Learner(LearnerOptions options)
           with(options_.rule, [](const auto& rule) { return rule.preset_lambda; }))),
       linear_(std::holds_alternative<Linear>(options_.kernel)),
       terms_(options_.kernel, options_.average) {
-  std::visit([](const auto& kernel) { validate(kernel); }, options_.kernel);
-  std::visit([](const auto& truncation) { validate(truncation); }, options_.truncation);
+  visit_list([](const auto& kernel) { validate(kernel); }, options_.kernel);
+  visit_list([](const auto& truncation) { validate(truncation); }, options_.truncation);
   const auto [name, decays, projects, gradient] = with(options_.rule, [](const auto& rule) {
     validate(rule);
     return std::tuple{std::string(rule.name), rule.decays, rule.projects,
@@ -344,7 +344,7 @@ void Learner::update(const StreamRow& x, double target, std::span<const Step> st
     }
   }
   if (truncates())
-    std::visit([&](const auto& truncation) { truncation.apply(steps_, terms_); },
+    visit_list([&](const auto& truncation) { truncation.apply(steps_, terms_); },
                options_.truncation);
   else if (with(options_.rule, [](const auto& rule) { return rule.projects; }))
     for (OnlineMachine& machine : terms_.machines) project_to_ball(machine);

@@ -125,20 +125,20 @@ Model Learner::model(std::uint64_t rows) const {
   model.rows = std::max(rows, steps_);
   model.program = "maxmargin " MAXMARGIN_VERSION;
   model.options.emplace_back("task", task_of(outcome_));
-  std::visit(
+  visit_list(
       [&](const auto& rule) {
         model.options.emplace_back("rule", rule.name);
         add_fields(rule, model.options);
       },
       options_.rule);
   model.options.emplace_back("kernel", name_of(options_.kernel));
-  std::visit([&](const auto& kernel) { add_fields(kernel, model.options); }, options_.kernel);
+  visit_list([&](const auto& kernel) { add_fields(kernel, model.options); }, options_.kernel);
   model.options.emplace_back("lambda", shortest(lambda_));
   model.options.emplace_back("rate", to_string(rate_));
   model.options.emplace_back("eta", shortest(options_.eta));
   if (options_.t0 != 0) model.options.emplace_back("t0", shortest(options_.t0));
   if (options_.average) model.options.emplace_back("average", "true");
-  std::visit(
+  visit_list(
       [&](const auto& truncation) {
         model.options.emplace_back("truncate", truncation.name);
         add_fields(truncation, model.options);

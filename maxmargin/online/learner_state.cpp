@@ -20,7 +20,7 @@ namespace {
 
 template <class List>
 Json listed_json(const List& chosen) {
-  return std::visit([](const auto& component) { return component_json(component); }, chosen);
+  return visit_list([](const auto& component) { return component_json(component); }, chosen);
 }
 
 /// What the options are, as JSON: parameters keep every bit.

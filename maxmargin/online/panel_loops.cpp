@@ -12,6 +12,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace maxmargin::HWY_NAMESPACE {
+inline namespace panel_loops {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Vectors of at most 8 numbers: sizes are multiples of that.
@@ -241,6 +242,7 @@ std::size_t best_partner_loop(const PairArrays& rows, std::size_t up, const doub
   return j;
 }
 
+}  // namespace panel_loops
 }  // namespace maxmargin::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -7,6 +7,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace maxmargin::HWY_NAMESPACE {
+inline namespace row_sums_loops {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::size_t sums = 8;
@@ -62,6 +63,7 @@ double sum_of_squares_loop(const double* values, std::size_t size) {
   return total(parts, k, size, [&](std::size_t i) { return values[i] * values[i]; });
 }
 
+}  // namespace row_sums_loops
 }  // namespace maxmargin::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -134,13 +134,14 @@ std::optional<std::vector<double>> start_near(const DualQp& qp, const Certified&
 }
 
 Certified Restart::solve(const DualQp& qp, const Certified& from, const Solver& solver,
-                         const Threads& threads, const Observer& observer, Judged judged) const {
+                         const Context& context, Judged judged) const {
+  const Threads& threads = context.threads;
   std::optional<Known> start;
   std::size_t steps = 0;
   if (auto feasible = start_near(qp, from)) {
     const Known known{from.solution.a, from.f, from.error, from.solution.lambda};
     if (pays()) {
-      const double kkt = std::visit([](const auto& chosen) { return chosen.stop.kkt; }, solver);
+      const double kkt = visit_list([](const auto& chosen) { return chosen.stop.kkt; }, solver);
       Improved improved =
           improve(qp, *std::move(feasible), known, part_of_tolerance * kkt, threads);
       start = std::move(improved.at);
@@ -149,7 +150,7 @@ Certified Restart::solve(const DualQp& qp, const Certified& from, const Solver& 
       start = known_at(qp, *std::move(feasible), known, threads);
     }
   }
-  Certified solved = solve_from(start ? &*start : nullptr, qp, solver, threads, observer, judged);
+  Certified solved = solve_from(start ? &*start : nullptr, qp, solver, context, judged);
   solved.solution.iterations += steps;
   return solved;
 }

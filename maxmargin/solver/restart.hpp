@@ -23,8 +23,7 @@ class Restart {
   /// solve_from() the solution `from` of the whole problem, or of one that has changed less: made
   /// feasible, then better where the part pays. The steps of the part count as iterations.
   Certified solve(const DualQp& qp, const Certified& from, const Solver& solver,
-                  const Threads& threads, const Observer& observer = {},
-                  Judged judged = Judged::apart) const;
+                  const Context& context, Judged judged = Judged::apart) const;
 
   /// Whether the part is small enough to be of use.
   bool pays() const { return !variables_.empty(); }

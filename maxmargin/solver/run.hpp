@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "maxmargin/problem/context.hpp"
 #include "maxmargin/problem/dual_qp.hpp"
 #include "maxmargin/problem/solution.hpp"
 

@@ -10,6 +10,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace maxmargin::HWY_NAMESPACE {
+inline namespace scan_loops {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -83,6 +84,7 @@ void find(const double* x, std::size_t begin, std::size_t count, double bound, d
     if (sign * x[i] >= sign * bound) found.push_back(static_cast<Index>(i));
 }
 
+}  // namespace scan_loops
 }  // namespace maxmargin::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

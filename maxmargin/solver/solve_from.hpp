@@ -13,7 +13,6 @@ enum class Judged { apart, by_solver };
 /// solution is near, the certificate comes at the cost of the difference; where the point is
 /// thought to be a solution and is, nothing else is done. The result has f.
 Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
-                     const Threads& threads, const Observer& observer = {},
-                     Judged judged = Judged::apart);
+                     const Context& context, Judged judged = Judged::apart);
 
 }  // namespace maxmargin

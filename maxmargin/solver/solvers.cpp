@@ -27,7 +27,7 @@ constexpr int most_refinements = 6;
 constexpr double progress = 0.9;
 
 const Stop& stop_of(const Solver& solver) {
-  return std::visit([](const auto& chosen) -> const Stop& { return chosen.stop; }, solver);
+  return visit_list([](const auto& chosen) -> const Stop& { return chosen.stop; }, solver);
 }
 
 bool reached(const Certificate& certificate, const Stop& stop) {
@@ -80,7 +80,7 @@ std::string obstacle_of(const Certified& found, const Stop& stop) {
 /// and its own violation for that of the multipliers the certificate has.
 Solver with_tighter_stop(const Solver& solver, int round) {
   Solver tighter = solver;
-  std::visit(
+  visit_list(
       [&](auto& chosen) {
         chosen.stop.relative_gap *= std::pow(0.5, round);
         chosen.stop.kkt *= std::pow(0.5, round);
@@ -108,7 +108,7 @@ void keep_better(Certified& best, Certified now, const Stop& stop) {
 
 /// What to do about a refusal: the solvers that would take the problem with as much memory.
 std::string advice(const DualQp& qp, const Solver& refusing) {
-  const std::size_t memory = std::visit(
+  const std::size_t memory = visit_list(
       [](const auto& chosen) -> std::size_t {
         if constexpr (requires { chosen.memory_bytes; }) return chosen.memory_bytes;
         if constexpr (requires { chosen.cache_bytes; }) return chosen.cache_bytes;
@@ -125,7 +125,7 @@ std::string advice(const DualQp& qp, const Solver& refusing) {
 }  // namespace
 
 std::optional<std::string> refusal(const DualQp& qp, const Solver& solver) {
-  return std::visit(
+  return visit_list(
       [&](const auto& chosen) -> std::optional<std::string> {
         if constexpr (!requires { chosen.any_convex_cost; })
           for (const Block& block : qp.block)
@@ -135,15 +135,14 @@ std::optional<std::string> refusal(const DualQp& qp, const Solver& solver) {
       solver);
 }
 
-Certified solve(const DualQp& qp, const Solver& solver, const Threads& threads,
-                const Observer& observer) {
-  Certified solved = solve_from(nullptr, qp, solver, threads, observer);
+Certified solve(const DualQp& qp, const Solver& solver, const Context& context) {
+  Certified solved = solve_from(nullptr, qp, solver, context);
   solved.f.clear();
   return solved;
 }
 
 Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
-                     const Threads& threads, const Observer& observer, Judged judged) {
+                     const Context& given, Judged judged) {
   require_consistent(qp);
   if (const auto why = refusal(qp, solver))
     throw Error(
@@ -155,35 +154,35 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
   // What is known while the certificate is made; an observer that ended the run hears no more.
   Progress last;
   Control answer = Control::proceed;
-  Run context{threads, {}, {}, Precision::fast, 0, {}};
-  if (observer)
+  Run context{given.threads, {}, {}, Precision::fast, 0, {}};
+  if (given.observer)
     context.observer = [&](const Progress& progress) {
       last = progress;
-      return answer = observer(progress);
+      return answer = given.observer(progress);
     };
   bool extended = false;  // doubles are not enough for the certificate
   const auto certified = [&](Solution solution) {
     last.phase = "certify";
     last.seconds = clock.seconds();
-    if (observer && answer == Control::proceed) observer(last);
+    if (given.observer && answer == Control::proceed) given.observer(last);
     std::vector<double> f = std::exchange(solution.f, {});
     if (extended)
-      if (auto found = certify_extended(qp, solution, threads)) return std::move(*found);
+      if (auto found = certify_extended(qp, solution, given.threads)) return std::move(*found);
     if (judged == Judged::apart || f.empty()) {
       // Of whole numbers exact values cost as much as fast ones: there is no need to look first
       // where they count.
       const Precision first = qp.K->can().coded != nullptr ? context.precision : Precision::fast;
-      Certified found = certify_near(start, qp, std::move(solution), first, threads);
+      Certified found = certify_near(start, qp, std::move(solution), first, given.threads);
       if (context.precision == first) return found;
       const double before = found.seconds;
-      found = certify_finer(qp, std::move(found), threads);
+      found = certify_finer(qp, std::move(found), given.threads);
       found.seconds += before;
       return found;
     }
     // Not proved, as a solver's f is not: only for machines that nobody is told the gap of.
     const double error = expected_rounding(qp, solution.a) / largest_scale(qp);
     const Known own{solution.a, std::move(f), {error}};
-    return certify_near(&own, qp, std::move(solution), context.precision, threads);
+    return certify_near(&own, qp, std::move(solution), context.precision, given.threads);
   };
   if (start != nullptr) {
     context.start = start->a;
@@ -197,7 +196,7 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     solution.a = start->a;
     solution.lambda = start->lambda;
     solution.ended = Ended::converged;
-    best = certify_near(start, qp, std::move(solution), Precision::fast, threads);
+    best = certify_near(start, qp, std::move(solution), Precision::fast, given.threads);
     if (reached(best.certificate, stop) &&
         stop.kkt >= rounding_margin * expected_rounding(qp, best.solution.a))
       return best;
@@ -206,7 +205,7 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
   for (int round = 0; round < most_refinements; ++round) {
     const Solver tighter = with_tighter_stop(solver, round);
     Solution solution =
-        std::visit([&](const auto& chosen) { return run(qp, chosen, context); }, tighter);
+        visit_list([&](const auto& chosen) { return run(qp, chosen, context); }, tighter);
     iterations += solution.iterations;
     asked += solution.values_asked;
     found += solution.values_found;
@@ -223,7 +222,7 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
         (is_rounding(now, digits) ||
          stop.kkt < rounding_margin * expected_rounding(qp, now.solution.a))) {
       context.precision = Precision::exact;
-      now = certify_finer(qp, std::move(now), threads);
+      now = certify_finer(qp, std::move(now), given.threads);
       certifying += now.seconds;
     }
     if (!extended && settled && context.precision == Precision::exact && is_rounding(now, digits)) {
@@ -288,7 +287,7 @@ Solver named_solver(std::string_view name, const DualQp& qp, const Stop& stop,
 
 Solver with_settings(const Solver& solver, const DualQp& qp, const Stop& stop,
                      std::size_t memory_bytes) {
-  return std::visit(
+  return visit_list(
       [&](const auto& chosen) -> Solver { return with_budget(chosen, qp, stop, memory_bytes); },
       solver);
 }

@@ -3,7 +3,7 @@
 namespace maxmargin {
 
 Outcome outcome_of(const Task& task) {
-  return std::visit([](const auto& chosen) { return chosen.outcome; }, task);
+  return visit_list([](const auto& chosen) { return chosen.outcome; }, task);
 }
 
 namespace {
@@ -19,7 +19,7 @@ Loss own_loss(const Chosen& task) {
 }  // namespace
 
 Loss loss_of(const Task& task) {
-  return std::visit(
+  return visit_list(
       [](const auto& chosen) -> Loss {
         if constexpr (requires { chosen.hard_margin; })
           if (chosen.hard_margin && !std::holds_alternative<Hinge>(chosen.loss))
@@ -28,7 +28,7 @@ Loss loss_of(const Task& task) {
         if constexpr (requires { chosen.own; })
           if (chosen.own) return own_loss(chosen);
         if constexpr (requires { chosen.loss; })
-          return std::visit([](const auto& loss) -> Loss { return loss; }, chosen.loss);
+          return visit_list([](const auto& loss) -> Loss { return loss; }, chosen.loss);
         else
           return chosen.objective();
       },
@@ -36,7 +36,7 @@ Loss loss_of(const Task& task) {
 }
 
 Bias bias_of(const Task& task) {
-  return std::visit(
+  return visit_list(
       [](const auto& chosen) {
         if constexpr (requires { chosen.bias; }) return chosen.bias;
         return Bias::unpenalised;
@@ -45,7 +45,7 @@ Bias bias_of(const Task& task) {
 }
 
 std::optional<double> cost_of(const Task& task) {
-  return std::visit(
+  return visit_list(
       [](const auto& chosen) -> std::optional<double> {
         if constexpr (requires { chosen.hard_margin; })
           if (chosen.hard_margin) return std::nullopt;
@@ -56,7 +56,7 @@ std::optional<double> cost_of(const Task& task) {
 }
 
 bool is_one_problem(const Task& task) {
-  return std::visit(
+  return visit_list(
       [](const auto& chosen) {
         if constexpr (requires { chosen.multiclass; }) return is_one_problem(chosen.multiclass);
         return false;

@@ -69,7 +69,7 @@ class Reader {
 
 Texts texts_of(const Task& task) {
   Texts list{{"task", std::string(name_of(task))}};
-  std::visit(
+  visit_list(
       [&](const auto& chosen) {
         add_field_texts(chosen, list);
         if constexpr (requires { chosen.own; })

@@ -11,7 +11,7 @@ namespace maxmargin {
 namespace {
 
 void add_biases(Task task, const std::string& loss, std::vector<AcceptedForm>& list) {
-  std::visit(
+  visit_list(
       [&](auto chosen) {
         if constexpr (requires { chosen.bias; }) {
           for (const auto& [bias, name] : Named<Bias>::values) {
@@ -73,7 +73,7 @@ std::vector<AcceptedForm> formulations() {
 
 Acceptance acceptance_of(Solver solver) {
   // Some have no stopping rule of their own: they are asked with a limit.
-  std::visit([](auto& chosen) { chosen.stop.iterations = 1000; }, solver);
+  visit_list([](auto& chosen) { chosen.stop.iterations = 1000; }, solver);
   Acceptance acceptance;
   for (AcceptedForm& each : formulations()) {
     const DualQp qp = small_problem(each, Linear{});

@@ -46,7 +46,7 @@ std::size_t most_basis_functions(std::size_t points, std::size_t asked, std::siz
 }  // namespace
 
 ApproximatedKernel approximate_kernel(const Examples& data, const TrainOptions& options,
-                                      const Threads& threads, const Observer& observer) {
+                                      const Context& context) {
   ApproximatedKernel result;
   const bool by_number = data.first_equal.empty();
   result.point_of_row.resize(data.x->count());
@@ -63,25 +63,25 @@ ApproximatedKernel approximate_kernel(const Examples& data, const TrainOptions& 
   double last_report = 0;
   const GoOn go_on = [&] {
     const double seconds = clock.seconds();
-    if (seconds >= options.stop.seconds) return false;
-    if (!observer || seconds - last_report < seconds_between_reports) return true;
+    if (seconds >= std::min(options.stop.seconds, context.seconds)) return false;
+    if (!context.observer || seconds - last_report < seconds_between_reports) return true;
     last_report = seconds;
     Progress progress;
     progress.phase = "approximate";
     progress.seconds = seconds;
-    return observer(progress) == Control::proceed;
+    return context.observer(progress) == Control::proceed;
   };
   Approximate how = *options.approximate;
   how.seed = options.seed;
   const std::size_t most =
-      most_basis_functions(result.row_of_point.size(), how.rank, memory_for(options));
+      most_basis_functions(result.row_of_point.size(), how.rank, memory_for(options, context));
   // Without a rank the residual decides, as far as there is room.
   if (how.rank == 0 && options.memory_bytes > 0) {
     if (how.residual == 0) how.residual = 1e-3;  // as without a rank
     how.rank = most;
   }
-  result.low =
-      approximate(*kernel_over(data, options.kernel, result.row_of_point), how, threads, go_on);
+  result.low = approximate(*kernel_over(data, options.kernel, result.row_of_point), how,
+                           context.threads, go_on);
   result.seconds = clock.seconds();
   return result;
 }

@@ -9,7 +9,7 @@ namespace maxmargin {
 /// Approximates the kernel over all rows (equal ones once) as options.approximate says: one basis
 /// for every machine that is trained on them.
 ApproximatedKernel approximate_kernel(const Examples& data, const TrainOptions& options,
-                                      const Threads& threads, const Observer& observer);
+                                      const Context& context);
 
 /// The coefficients of the basis functions, by row of the data, of what was solved.
 std::vector<std::pair<Index, double>> basis_coefficients(const ApproximatedKernel& kernel,

@@ -60,7 +60,7 @@ std::vector<AtExample> at_examples(const Prepared& prepared, const Subproblem& p
 /// dual min 1/2 a'Ka - 1/2 sum a_i K_ii subject to sum a = 1, a >= 0; that of its centre holds
 /// whatever the tolerance.
 double squared_radius(const std::shared_ptr<const Quadratic>& K, std::size_t memory,
-                      const Threads& threads, const Observer& observer) {
+                      const Context& context) {
   DualQp qp;
   qp.K = K;
   double largest = 0;
@@ -76,7 +76,7 @@ double squared_radius(const std::shared_ptr<const Quadratic>& K, std::size_t mem
   stop.kkt = 1e-3 * largest;
   stop.relative_gap = 1;
   const Certified solved =
-      solve_from(nullptr, qp, named_solver(Smo::name, qp, stop, memory), threads, observer);
+      solve_from(nullptr, qp, named_solver(Smo::name, qp, stop, memory), context);
   const std::vector<double> beta = qp.coefficients(solved.solution.a);
   double centre = 0, radius = 0;
   for (std::size_t p = 0; p < beta.size(); ++p) centre += beta[p] * solved.f[p];
@@ -87,7 +87,7 @@ double squared_radius(const std::shared_ptr<const Quadratic>& K, std::size_t mem
 
 /// Kernels of distances are between 0 and K(x, x).
 bool is_positive(const Kernel& kernel) {
-  return std::visit(
+  return visit_list(
       [](const auto& chosen) {
         if constexpr (requires { chosen.form(); }) return chosen.form().pairing != Pairing::dot;
         return false;
@@ -151,7 +151,7 @@ class FreeRoom {
 
 /// Bounds of leave-one-out of a single machine with a hinge or a tube.
 void add_bounds(const Prepared& prepared, const TrainOptions& options, const Whole& whole,
-                const Threads& threads, const Observer& observer, Estimates& result) {
+                const Context& context, Estimates& result) {
   const Subproblem& problem = prepared.problems.list.front();
   if (!is_hinge(problem.loss) && !is_tube(problem.loss)) {
     result.missing.emplace_back(
@@ -164,7 +164,7 @@ void add_bounds(const Prepared& prepared, const TrainOptions& options, const Who
         "xi-alpha and radius/margin are for machines without further functions");
     return;
   }
-  result.radius = std::sqrt(squared_radius(qp.K, memory_for(options), threads, observer));
+  result.radius = std::sqrt(squared_radius(qp.K, memory_for(options, context), context));
   const double largest = *std::max_element(qp.K->diagonal().begin(), qp.K->diagonal().end());
   const bool shifts = problem.bias == Bias::unpenalised;
   double reach = shifts ? 4 * *result.radius * *result.radius : largest;
@@ -279,15 +279,14 @@ struct ToLeaveOut {
 /// Fills in the predictions that come from following the solution of a single machine, and leaves
 /// only those rows for which it did not.
 std::size_t unlearn(const Prepared& prepared, const TrainOptions& options, ToLeaveOut& out,
-                    const Threads& threads, const Observer& observer) {
+                    const Context& context) {
   if (out.single == nullptr || prepared.problems.outcome == Outcome::novelty) return 0;
   const Subproblem& problem = prepared.problems.list.front();
   std::vector<std::size_t> examples;
   for (std::size_t i = 0; i < problem.examples.size(); ++i)
     if (out.rows.contains(problem.examples[i].row)) examples.push_back(i);
-  const std::vector<double> f =
-      values_without({out.single->formulated, problem, out.single->certified}, examples, options,
-                     threads, observer);
+  const std::vector<double> f = values_without(
+      {out.single->formulated, problem, out.single->certified}, examples, options, context);
   std::size_t count = 0;
   for (std::size_t k = 0; k < f.size(); ++k) {
     if (std::isnan(f[k])) continue;
@@ -304,15 +303,15 @@ std::size_t unlearn(const Prepared& prepared, const TrainOptions& options, ToLea
 /// Only support vectors are trained without: for all others the machine is the same. Where nu
 /// counts the rows, each of them matters.
 LeaveOneOut without_each(const Prepared& prepared, const TrainOptions& options, ToLeaveOut out,
-                         const Threads& threads, const Observer& observer) {
+                         const Context& context) {
   const Stopwatch clock;
-  const bool all = std::visit(
+  const bool all = visit_list(
       [](const auto& task) {
         return requires { task.nu; };
       },
       options.task);
   LeaveOneOut result;
-  result.followed = unlearn(prepared, options, out, threads, observer);
+  result.followed = unlearn(prepared, options, out, context);
   result.predicted = std::move(out.predicted);
   Folds folds;
   folds.of_row.assign(prepared.examples.x->count(), Folds::none);
@@ -321,7 +320,7 @@ LeaveOneOut without_each(const Prepared& prepared, const TrainOptions& options, 
       folds.of_row[i] = folds.count++;
   result.trained = result.followed + static_cast<std::size_t>(folds.count);
   if (folds.count > 0) {
-    const OutOfFold judged = judge_out_of_fold(prepared, folds, options, threads, observer);
+    const OutOfFold judged = judge_out_of_fold(prepared, folds, options, context);
     for (std::size_t i = 0; i < folds.of_row.size(); ++i)
       if (folds.of_row[i] != Folds::none) result.predicted[i] = judged.predicted[i];
     result.ended = judged.ended;
@@ -330,9 +329,10 @@ LeaveOneOut without_each(const Prepared& prepared, const TrainOptions& options, 
   return result;
 }
 
-LeaveOneOut by_force(const Prepared& prepared, const TrainOptions& options, const Threads& threads,
-                     const Observer& observer) {
+LeaveOneOut by_force(const Prepared& prepared, const TrainOptions& options,
+                     const Context& context) {
   const Stopwatch clock;
+  const Threads& threads = context.threads;
   const std::size_t rows = prepared.examples.x->count();
   LeaveOneOut result;
   result.predicted.assign(rows, unknown);
@@ -340,7 +340,7 @@ LeaveOneOut by_force(const Prepared& prepared, const TrainOptions& options, cons
     if (!(prepared.weight_of(i) > 0)) continue;
     std::vector<bool> left_out(rows, false);
     left_out[i] = true;
-    const Retrained rest = train_afresh(prepared, left_out, options, threads, observer);
+    const Retrained rest = train_afresh(prepared, left_out, options, context);
     result.ended = worse(result.ended, rest.ended);
     ++result.trained;
     // Its class has no other row: whatever is predicted, it is not that class.
@@ -360,30 +360,32 @@ LeaveOneOut by_force(const Prepared& prepared, const TrainOptions& options, cons
 }
 
 Whole solved(const Prepared& prepared, std::size_t number, const TrainOptions& options,
-             const Threads& threads, const Observer& observer) {
+             const Context& context) {
   const Subproblem& problem = prepared.problems.list[number];
   Whole whole;
   whole.formulated = formulate(prepared.examples, problem.examples, problem.loss, options.kernel,
-                               problem.bias, threads);
+                               problem.bias, context.threads);
   const DualQp& qp = whole.formulated.qp;
-  const std::size_t memory = memory_for(options);
-  const Choice choice =
-      starting(chosen_solver(qp, options.stop, options, memory), qp, options, memory);
-  const auto start = started(whole.formulated, problem.start, choice.solver, threads);
-  whole.certified = solve_from(start ? &*start : nullptr, qp, choice.solver, threads, observer);
+  const std::size_t memory = memory_for(options, context);
+  Stop stop = options.stop;
+  stop.seconds = std::min(stop.seconds, context.seconds);
+  const Choice choice = starting(chosen_solver(qp, stop, options, memory), qp, options, memory);
+  const auto start = started(whole.formulated, problem.start, choice.solver, context.threads);
+  whole.certified = solve_from(start ? &*start : nullptr, qp, choice.solver, context);
   return whole;
 }
 
 }  // namespace
 
 Estimates estimate(const Model& model, Dataset data, const EstimateOptions& asked,
-                   const Threads& threads, const Observer& observer) {
+                   const Context& context) {
   const Stopwatch clock;
   if (!keeps_dual_variables(model))
     throw Error(Fault::usage,
                 "estimates need the dual variables, and the model kept basis functions or weights "
                 "and no dual variables",
                 "train in memory, without --approximate and --regulariser");
+  const Threads& threads = context.threads;
   TrainOptions options = options_of_model(model);
   options.stop = asked.stop;
   if (asked.memory_bytes > 0)
@@ -407,12 +409,12 @@ Estimates estimate(const Model& model, Dataset data, const EstimateOptions& aske
     for (std::size_t i = 0; i < data.rows(); ++i)
       predicted.push_back(predictor.predict({&f[i * machines], machines}));
   }
-  const Prepared prepared = prepare(std::move(data), options, threads, observer);
+  const Prepared prepared = prepare(std::move(data), options, context);
   std::set<Index> support;
   std::optional<Whole> single;
   const std::size_t machines = prepared.problems.list.size();
   for (std::size_t k = 0; k < machines && result.ended != Ended::cancelled; ++k) {
-    Whole whole = solved(prepared, k, options, threads, observer);
+    Whole whole = solved(prepared, k, options, context);
     if (k == 0)
       result.certificate = whole.certified.certificate;
     else
@@ -421,8 +423,8 @@ Estimates estimate(const Model& model, Dataset data, const EstimateOptions& aske
     for (const auto& [row, beta] : whole.formulated.coefficients(whole.certified.solution.a))
       support.insert(row);
     if (machines > 1 || result.ended == Ended::cancelled) continue;
-    add_bounds(prepared, options, whole, threads, observer, result);
-    add_span(prepared, whole, memory_for(options), threads, result);
+    add_bounds(prepared, options, whole, context, result);
+    add_span(prepared, whole, memory_for(options, context), threads, result);
     single = std::move(whole);
   }
   if (machines > 1)
@@ -443,9 +445,9 @@ Estimates estimate(const Model& model, Dataset data, const EstimateOptions& aske
     result.restarted =
         scored(prepared, classes.of_row,
                without_each(prepared, options, {support, predicted, single ? &*single : nullptr},
-                            threads, observer));
+                            context));
   if (asked.truth && result.ended != Ended::cancelled)
-    result.truth = scored(prepared, classes.of_row, by_force(prepared, options, threads, observer));
+    result.truth = scored(prepared, classes.of_row, by_force(prepared, options, context));
   for (const auto* each : {&result.restarted, &result.truth})
     if (*each) result.ended = worse(result.ended, (*each)->ended);
   return result;

@@ -60,6 +60,6 @@ struct EstimateOptions {
 /// `data` is what the model was trained on, as read. Throws Error where it is not, and where the
 /// model kept no dual variables.
 Estimates estimate(const Model& model, Dataset data, const EstimateOptions& options,
-                   const Threads& threads, const Observer& observer = {});
+                   const Context& context);
 
 }  // namespace maxmargin

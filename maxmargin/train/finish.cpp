@@ -111,7 +111,7 @@ Dataset data_of(const Learner& learner, const std::vector<KeptRow>& rows) {
 }
 
 double slope_of(const Rule& chosen, double y, double g, double width) {
-  return std::visit(
+  return visit_list(
       [&](const auto& rule) {
         if constexpr (HasSlope<std::remove_cvref_t<decltype(rule)>>)
           return rule.slope(y, g, width);
@@ -180,7 +180,7 @@ Model start_of(const Learner& learner, const std::vector<KeptRow>& rows, const T
 
 void require_finishable(const LearnerOptions& options) {
   const Learner learner(options);
-  const auto task = std::visit(BatchTask{1, bias_of(options)}, options.rule);
+  const auto task = visit_list(BatchTask{1, bias_of(options)}, options.rule);
   const auto refuse = [](const std::string& why, const char* mend) {
     throw Error(Fault::usage, "there is no optimum to finish at: " + why, mend);
   };
@@ -206,7 +206,7 @@ Trained finish(const Learner& learner, std::uint64_t rows, const Threads& thread
   const double strength = learner.lambda() * static_cast<double>(kept.size());
   TrainOptions options;
   options.task =
-      *std::visit(BatchTask{1 / strength, bias_of(learner.options())}, learner.options().rule);
+      *visit_list(BatchTask{1 / strength, bias_of(learner.options())}, learner.options().rule);
   options.kernel = learner.options().kernel;
   std::vector<std::string> names;
   if (learner.outcome() == Outcome::classes) names = classes_of(data).names;

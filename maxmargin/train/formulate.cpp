@@ -81,7 +81,7 @@ double reachable(double total, const DualQp& qp, double sign) {
 /// Calls add(block) for the blocks of an example, of each as many.
 template <class Add>
 void for_each_block(const Loss& loss, const Example& example, Add&& add) {
-  std::visit(
+  visit_list(
       [&](const auto& chosen) {
         if (example.cost_over)
           return add_two_sided(chosen, example.target, example.cost, *example.cost_over, add);
@@ -172,7 +172,7 @@ struct Points {
 };
 
 bool is_of_differences(const Kernel& kernel) {
-  return std::visit(
+  return visit_list(
       [](const auto& chosen) {
         if constexpr (requires { chosen.form(); }) return chosen.form().pairing != Pairing::dot;
         return false;
@@ -304,7 +304,7 @@ Formulated formulate(const Examples& data, std::span<const Example> examples, co
   }
   normalise(result.shares, summed);
 
-  const double sum = std::visit(
+  const double sum = visit_list(
       [&](const auto& chosen) { return add_equality(chosen, examples, bias, qp); }, loss);
   if (data.functions.count() > 0) {
     result.basis.emplace(data.functions, examples, bias);
@@ -348,7 +348,7 @@ Formulated without(const Formulated& whole, std::span<const Example> examples, c
     for_each_block(loss, example, [&](const Block& block) { add(example, block); });
   }
   normalise(result.shares, summed);
-  std::visit([&](const auto& chosen) { add_equality(chosen, kept, bias, qp); }, loss);
+  visit_list([&](const auto& chosen) { add_equality(chosen, kept, bias, qp); }, loss);
   return result;
 }
 

@@ -18,7 +18,7 @@ namespace maxmargin {
 namespace {
 
 Solver with_seed(Solver solver, std::uint64_t seed) {
-  std::visit(
+  visit_list(
       [&](auto& chosen) {
         if constexpr (requires { chosen.seed; }) chosen.seed = seed;
       },
@@ -50,8 +50,8 @@ TrainedMachine train_expansion(const Formulated& formulated, const MachineRun& r
   if (options.approximate || options.start || options.solver != "auto" || options.settings)
     throw Error(Fault::usage, "the regulariser l1 has a solver of its own",
                 "leave --approximate, --start and --solver out");
-  const LinearProgram program{run.stop(), run.memory};
-  ExpansionSolved solved = solve(formulated.qp, program, run.threads, run.observer());
+  const LinearProgram program{run.stop(), run.given.memory};
+  ExpansionSolved solved = solve(formulated.qp, program, run.context());
   TrainedMachine part;
   part.solver = LinearProgram::name;
   part.reason = "sum |beta| as regulariser: a linear program";
@@ -76,14 +76,14 @@ TrainedMachine train_expansion(const Formulated& formulated, const MachineRun& r
 /// With a basis of its own that grows.
 TrainedMachine train_improving(const Formulated& formulated, const MachineRun& run) {
   const TrainOptions& options = run.options;
-  Improve how{options.true_gap, *options.approximate, run.stop(), run.memory};
+  Improve how{options.true_gap, *options.approximate, run.stop(), run.given.memory};
   how.first.seed = options.seed;
   const ChooseRound choose = [&](const DualQp& qp, const Stop& stop, std::size_t bytes) {
     Choice choice = chosen_solver(qp, stop, options, bytes);
     if (options.chosen) options.chosen(choice);
     return choice;
   };
-  Improved improved = improve(formulated.qp, how, choose, run.threads, run.observer());
+  Improved improved = improve(formulated.qp, how, choose, run.context());
   TrainedMachine part;
   part.solver = std::move(improved.solver);
   part.reason = std::move(improved.reason);
@@ -142,26 +142,26 @@ namespace {
 TrainedMachine train_dual(const Examples& data, const Formulated& formulated, const MachineRun& run,
                           std::span<const std::pair<Index, double>> start) {
   const TrainOptions& options = run.options;
-  Choice choice = chosen_solver(formulated.qp, run.stop(), options, run.memory);
+  const Threads& threads = run.given.threads;
+  Choice choice = chosen_solver(formulated.qp, run.stop(), options, run.given.memory);
   std::optional<Known> known;
   if (!start.empty()) {
-    choice = starting(std::move(choice), formulated.qp, options, run.memory);
+    choice = starting(std::move(choice), formulated.qp, options, run.given.memory);
     choice.reason += "; from the model given to start from";
-    known = started(formulated, start, choice.solver, run.threads);
+    known = started(formulated, start, choice.solver, threads);
   }
   if (options.chosen) options.chosen(choice);
   TrainedMachine part;
   part.reason = choice.reason;
   part.solver = name_of(choice.solver);
-  part.certified = solve_from(known ? &*known : nullptr, formulated.qp, choice.solver, run.threads,
-                              run.observer(), run.judged());
+  part.certified = solve_from(known ? &*known : nullptr, formulated.qp, choice.solver,
+                              run.context(), run.judged());
   part.certified.solution.ended = run.ended(part.certified.solution.ended);
   const std::vector<double>& a = part.certified.solution.a;
   part.coefficients = data.approximation
-                          ? basis_coefficients(*data.approximation, formulated, a, run.threads)
+                          ? basis_coefficients(*data.approximation, formulated, a, threads)
                           : formulated.coefficients(a);
-  if (options.true_bound)
-    part.true_dual = true_dual(data, options.kernel, formulated, a, run.threads);
+  if (options.true_bound) part.true_dual = true_dual(data, options.kernel, formulated, a, threads);
   state_as_given(formulated, run.stop(), part.certified);
   return part;
 }
@@ -184,15 +184,17 @@ bool side_by_side(std::size_t machines, const Threads& threads) {
 }
 
 void for_each_machine(const Examples& data, const Subproblems& problems,
-                      const TrainOptions& options, const Threads& threads,
-                      const std::function<void(std::size_t, std::size_t, const Threads&)>& work) {
+                      const TrainOptions& options, const Context& context,
+                      const std::function<void(std::size_t, const Context&)>& work) {
   const std::size_t machines = problems.list.size();
-  std::size_t memory = memory_for(options);
-  if (data.K) memory -= std::min(memory, data.K->bytes() + shared_part(options));
+  const Threads& threads = context.threads;
+  std::size_t memory = memory_for(options, context);
+  if (data.K) memory -= std::min(memory, data.K->bytes() + shared_part(options, context));
   if (data.approximation) memory -= std::min(memory, data.approximation->low.Z->bytes());
   const auto crew = static_cast<std::size_t>(threads.count());
   if (!side_by_side(machines, threads)) {
-    for (std::size_t k = 0; k < machines; ++k) work(k, memory, threads);
+    const Context each = context.with_memory(memory);
+    for (std::size_t k = 0; k < machines; ++k) work(k, each);
     return;
   }
   std::vector<std::size_t> largest_first(machines);
@@ -201,7 +203,8 @@ void for_each_machine(const Examples& data, const Subproblems& problems,
     return problems.list[x].examples.size() > problems.list[y].examples.size();
   });
   const Threads alone(1);
-  threads.run(machines, [&](std::size_t task) { work(largest_first[task], memory / crew, alone); });
+  const Context each = context.on(alone).with_memory(memory / crew);
+  threads.run(machines, [&](std::size_t task) { work(largest_first[task], each); });
 }
 
 namespace {
@@ -225,7 +228,7 @@ std::optional<TrainedMachine> untrained(const Subproblem& problem, const TrainOp
   for (const Example& example : problem.examples)
     certificate.primal = rounded_up(
         certificate.primal +
-        std::visit([&](const auto& loss) { return loss.value(example.target, 0, example.cost); },
+        visit_list([&](const auto& loss) { return loss.value(example.target, 0, example.cost); },
                    problem.loss));
   certificate.dual = 0;  // no loss is negative
   certificate.gap = certificate.primal;
@@ -236,34 +239,31 @@ std::optional<TrainedMachine> untrained(const Subproblem& problem, const TrainOp
 }  // namespace
 
 std::vector<TrainedMachine> train_machines(const Examples& data, const Subproblems& problems,
-                                           const TrainOptions& options, const Threads& threads,
-                                           const Observer& observer) {
-  if (is_one_problem(problems.multiclass))
-    return train_together(data, problems, options, threads, observer);
+                                           const TrainOptions& options, const Context& context) {
+  if (is_one_problem(problems.multiclass)) return train_together(data, problems, options, context);
   for (const Subproblem& problem : problems.list)
     check_functions(data.functions, problem.examples, problem.loss, problem.bias);
-  Audience audience(observer, problems.list.size());
+  Audience audience(context, problems.list.size());
   std::vector<TrainedMachine> trained(problems.list.size());
-  const SmallMachines small(data, problems, options, threads);
-  for_each_machine(data, problems, options, threads,
-                   [&](std::size_t k, std::size_t memory, const Threads& crew) {
-                     const Subproblem& problem = problems.list[k];
-                     if (problems.list.size() > few_machines)
-                       if (auto none = untrained(problem, options, audience)) {
-                         trained[k] = *std::move(none);
-                         return;
-                       }
-                     const MachineRun run{options, memory, crew, audience, k};
-                     if (auto found = small.train(problem, run))
-                       trained[k] = *std::move(found);
-                     else
-                       trained[k] = train_one(data,
-                                              formulate(data, problem.examples, problem.loss,
-                                                        options.kernel, problem.bias, crew),
-                                              run, problem.start);
-                     trained[k].certified.f = {};
-                     trained[k].certified.solution.a = {};
-                   });
+  const SmallMachines small(data, problems, options, context);
+  for_each_machine(data, problems, options, context, [&](std::size_t k, const Context& given) {
+    const Subproblem& problem = problems.list[k];
+    if (problems.list.size() > few_machines)
+      if (auto none = untrained(problem, options, audience)) {
+        trained[k] = *std::move(none);
+        return;
+      }
+    const MachineRun run{options, given, audience, k};
+    if (auto found = small.train(problem, run))
+      trained[k] = *std::move(found);
+    else
+      trained[k] = train_one(data,
+                             formulate(data, problem.examples, problem.loss, options.kernel,
+                                       problem.bias, given.threads),
+                             run, problem.start);
+    trained[k].certified.f = {};
+    trained[k].certified.solution.a = {};
+  });
   return trained;
 }
 

@@ -25,8 +25,9 @@ struct TrainedMachine {
 /// Tells one observer of several machines, trained one after another or side by side.
 class Audience {
  public:
-  Audience(const Observer& observer, std::size_t machines)
-      : observer_(observer), shares_(machines, 0.0) {}
+  /// Keeps a reference to the observer of the context.
+  Audience(const Context& context, std::size_t machines)
+      : observer_(context.observer), seconds_(context.seconds), shares_(machines, 0.0) {}
 
   Control tell(std::size_t machine, Progress progress) {
     const std::lock_guard lock(mutex_);
@@ -46,8 +47,8 @@ class Audience {
   }
   /// The limit is one for all machines; what is left of it may be nothing.
   Stop rest_of(Stop stop) const {
-    stop.seconds =
-        answer() == Control::proceed ? std::max(0.0, stop.seconds - clock_.seconds()) : 0;
+    const double given = std::min(stop.seconds, seconds_);
+    stop.seconds = answer() == Control::proceed ? std::max(0.0, given - clock_.seconds()) : 0;
     return stop;
   }
   /// Whether a machine that has not begun need not begin.
@@ -65,6 +66,7 @@ class Audience {
   }
 
   const Observer& observer_;
+  const double seconds_;
   mutable std::mutex mutex_;
   std::vector<double> shares_;
   double sum_of_shares_ = 0;
@@ -72,19 +74,20 @@ class Audience {
   Stopwatch clock_;
 };
 
-/// What the training of one machine is given from outside: options, memory, threads, and who is
+/// What the training of one machine is given from outside: options, threads and memory, and who is
 /// told of it.
 struct MachineRun {
   const TrainOptions& options;
-  std::size_t memory;  ///< bytes
-  const Threads& threads;
+  const Context& given;  ///< its threads and its memory
   Audience& audience;
   std::size_t number;  ///< of the machine, to the audience
 
   /// What is left of the limits.
   Stop stop() const { return audience.rest_of(options.stop); }
-  Observer observer() const {
-    return [this](const Progress& progress) { return audience.tell(number, progress); };
+  /// For its solver: told of through the audience.
+  Context context() const {
+    return given.watched_by(
+        [this](const Progress& progress) { return audience.tell(number, progress); });
   }
   Ended ended(Ended machine) const { return audience.ended(machine); }
   Judged judged() const { return options.certified ? Judged::apart : Judged::by_solver; }
@@ -98,10 +101,10 @@ Choice chosen_solver(const DualQp& qp, const Stop& stop, const TrainOptions& opt
 /// result has the same bits either way.
 bool side_by_side(std::size_t machines, const Threads& threads);
 
-/// Calls `work(machine, bytes, threads)` for each machine, with the memory and the threads it has.
+/// Calls `work(machine, context)` for each machine, with the memory and the threads that it has.
 void for_each_machine(const Examples& data, const Subproblems& problems,
-                      const TrainOptions& options, const Threads& threads,
-                      const std::function<void(std::size_t, std::size_t, const Threads&)>& work);
+                      const TrainOptions& options, const Context& context,
+                      const std::function<void(std::size_t, const Context&)>& work);
 
 /// What is stored of a solution, certified: the threshold or thresholds and the coefficients of the
 /// functions as they are given. In the basis that solvers work with, a certificate knows nothing of
@@ -115,8 +118,7 @@ TrainedMachine train_one(const Examples& data, const Formulated& formulated, con
 
 /// Trains all machines; their variables and f are not kept.
 std::vector<TrainedMachine> train_machines(const Examples& data, const Subproblems& problems,
-                                           const TrainOptions& options, const Threads& threads,
-                                           const Observer& observer);
+                                           const TrainOptions& options, const Context& context);
 
 /// The bias of a machine that penalises it.
 double sum_of_coefficients(const DualQp& qp, std::span<const double> a);

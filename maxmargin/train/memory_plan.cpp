@@ -33,7 +33,7 @@ std::size_t data_bytes(const Rows& rows) {
 std::size_t machines_of(const Dataset& data, const Task& task) {
   if (outcome_of(task) != Outcome::classes) return 1;
   const std::size_t classes = classes_of(data).names.size();
-  const bool pairs = std::visit(
+  const bool pairs = visit_list(
       [](const auto& each) {
         if constexpr (requires { each.multiclass; })
           return each.multiclass == Multiclass::one_vs_one;

@@ -18,7 +18,7 @@ namespace {
 constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
 bool has_cost(const Task& task) {
-  return std::visit(
+  return visit_list(
       [](const auto& chosen) {
         if constexpr (requires { chosen.hard_margin; })
           if (chosen.hard_margin) return false;
@@ -28,7 +28,7 @@ bool has_cost(const Task& task) {
 }
 
 void set_cost(Task& task, double cost) {
-  std::visit(
+  visit_list(
       [&](auto& chosen) {
         if constexpr (requires { chosen.cost; }) chosen.cost = cost;
       },
@@ -41,7 +41,7 @@ void scale_cost(Example& example, double factor) {
 }
 
 bool set_width(Kernel& kernel, double gamma) {
-  return std::visit(
+  return visit_list(
       [&](auto& chosen) {
         if constexpr (requires { chosen.gamma; }) chosen.gamma = gamma;
         return requires { chosen.gamma; };
@@ -130,13 +130,13 @@ std::size_t at_upper_bound(const DualQp& qp, std::span<const double> a) {
 class Walk {
  public:
   Walk(const Prepared& prepared, const PathOptions& options, const Folds& folds, TrainedPath& path,
-       const Threads& threads, const Observer& observer)
+       const Context& context)
       : prepared_(prepared),
         options_(options),
         folds_(folds),
         path_(path),
-        threads_(threads),
-        audience_(observer, prepared.problems.list.size() * options.values.size()),
+        context_(context),
+        audience_(context, prepared.problems.list.size() * options.values.size()),
         support_(options.values.size()),
         is_single_(prepared.problems.list.size() == 1),
         keeps_matrix_(options.parameter == PathParameter::cost &&
@@ -196,10 +196,10 @@ class Walk {
     Kernel kernel = options_.train.kernel;
     if (options_.parameter == PathParameter::width) set_width(kernel, options_.values[k]);
     Formulated made = formulate(prepared_.examples, problem.examples, problem.loss, kernel,
-                                problem.bias, threads_);
+                                problem.bias, context_.threads);
     // For the points of a path, or for the folds of this one.
     if (keeps_matrix_ || !left_out_.empty())
-      made.qp.K = cache_rows(std::move(made.qp.K), memory_for(options_.train) / 2);
+      made.qp.K = cache_rows(std::move(made.qp.K), memory_for(options_.train, context_) / 2);
     return made;
   }
 
@@ -221,28 +221,28 @@ class Walk {
                                 const Solver& solver) const {
     if (before != nullptr && keeps_matrix_)
       return scaled(here.qp, *before, cost_at(k) / cost_at(k - 1));
-    if (before != nullptr) return started(here, before->coefficients, solver, threads_);
+    if (before != nullptr) return started(here, before->coefficients, solver, context_.threads);
     if (with_all == nullptr) return std::nullopt;
     auto a = start_near(here.qp, with_all->certified);
     if (!a) return std::nullopt;
     const Certified& known = with_all->certified;
     return known_at(here.qp, *std::move(a), Known{known.solution.a, known.f, known.error},
-                    threads_);
+                    context_.threads);
   }
 
   Reached solve(const Formulated& here, const Reached* before, const Reached* with_all,
                 std::size_t k, std::size_t machine) {
-    const std::size_t memory = memory_for(options_.train) / 2;
+    const std::size_t memory = memory_for(options_.train, context_) / 2;
     Choice choice = chosen_solver(here.qp, rest(), options_.train, memory);
     choice = starting(std::move(choice), here.qp, options_.train, memory);
     const std::optional<Known> start = start_of(here, before, with_all, k, choice.solver);
     Reached reached;
-    reached.certified = solve_from(
-        start ? &*start : nullptr, here.qp, choice.solver, threads_,
-        [&](const Progress& progress) {
-          return audience_.tell(machine * options_.values.size() + k, progress);
-        },
-        with_all == nullptr ? Judged::apart : Judged::by_solver);
+    reached.certified =
+        solve_from(start ? &*start : nullptr, here.qp, choice.solver,
+                   context_.watched_by([&](const Progress& progress) {
+                     return audience_.tell(machine * options_.values.size() + k, progress);
+                   }),
+                   with_all == nullptr ? Judged::apart : Judged::by_solver);
     Solution& solution = reached.certified.solution;
     solution.ended = audience_.ended(solution.ended);
     state_as_given(here, options_.train.stop, reached.certified);
@@ -307,7 +307,7 @@ class Walk {
   const PathOptions& options_;
   const Folds& folds_;
   TrainedPath& path_;
-  const Threads& threads_;
+  const Context& context_;
   Audience audience_;
   std::vector<std::set<Index>> support_;
   bool is_single_, keeps_matrix_;
@@ -322,7 +322,7 @@ struct RowsOfFolds {
 
 /// Of several machines, or with functions: as cross-validation does it, point by point.
 void judge_points(const Prepared& prepared, const PathOptions& options, const RowsOfFolds& rows,
-                  TrainedPath& path, const Threads& threads, const Observer& observer) {
+                  TrainedPath& path, const Context& context) {
   Prepared here = prepared;
   for (std::size_t k = 0; k < path.points.size(); ++k) {
     PathPoint& point = path.points[k];
@@ -334,7 +334,7 @@ void judge_points(const Prepared& prepared, const PathOptions& options, const Ro
     for (Subproblem& problem : here.problems.list)
       for (Example& example : problem.examples)
         scale_cost(example, point.cost / path.points[0].cost);
-    const OutOfFold judged = judge_out_of_fold(here, rows.folds, train, threads, observer);
+    const OutOfFold judged = judge_out_of_fold(here, rows.folds, train, context);
     double wrong = 0, weights = 0;
     for (std::size_t i = 0; i < judged.predicted.size(); ++i) {
       if (std::isnan(judged.predicted[i])) continue;
@@ -377,8 +377,7 @@ std::vector<std::string> contradictions(const std::vector<PathPoint>& points) {
   return found;
 }
 
-TrainedPath train_path(Dataset data, const PathOptions& options, const Threads& threads,
-                       const Observer& observer) {
+TrainedPath train_path(Dataset data, const PathOptions& options, const Context& context) {
   require_values(options);
   require_parameter(options);
   const Stopwatch clock;
@@ -391,7 +390,7 @@ TrainedPath train_path(Dataset data, const PathOptions& options, const Threads& 
   path.outcome = outcome_of(own.train.task);
   const Classes classes =
       path.outcome == Outcome::classes && data.labelled() ? classes_of(data) : Classes{};
-  Prepared prepared = prepare(std::move(data), own.train, threads, observer);
+  Prepared prepared = prepare(std::move(data), own.train, context);
   // A matrix for all machines is of one width.
   if (own.parameter == PathParameter::width) prepared.examples.K = nullptr;
   Folds folds;
@@ -407,12 +406,13 @@ TrainedPath train_path(Dataset data, const PathOptions& options, const Threads& 
     if (own.parameter == PathParameter::cost) point.cost = value;
     path.points.push_back(point);
   }
-  Walk walk(prepared, own, folds, path, threads, observer);
+  Walk walk(prepared, own, folds, path, context);
   for (std::size_t k = 0; k < prepared.problems.list.size(); ++k) walk.walk(k);
   walk.count_support();
   if (own.folds > 0 && !walk.judges_folds() && path.ended != Ended::cancelled) {
-    own.train.stop = walk.rest();
-    judge_points(prepared, own, {folds, classes.of_row}, path, threads, observer);
+    Context rest = context;
+    rest.seconds = walk.rest().seconds;
+    judge_points(prepared, own, {folds, classes.of_row}, path, rest);
   }
   if (own.parameter == PathParameter::cost) path.violations = contradictions(path.points);
   path.seconds = clock.seconds();

@@ -52,8 +52,7 @@ struct TrainedPath {
 
 /// Throws Error for values that are none, not positive or in no order, for a task without a cost or
 /// a kernel without a width, and where data and options do not fit together.
-TrainedPath train_path(Dataset data, const PathOptions& options, const Threads& threads,
-                       const Observer& observer = {});
+TrainedPath train_path(Dataset data, const PathOptions& options, const Context& context);
 
 /// Where the optima of neighbouring points, known between dual and primal, contradict
 ///

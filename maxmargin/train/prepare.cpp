@@ -91,9 +91,9 @@ void add_functions(Dataset& data, const TrainOptions& options, const Threads& th
 
 }  // namespace
 
-Prepared prepare(Dataset data, const TrainOptions& options, const Threads& threads,
-                 const Observer& observer) {
-  std::visit([](const auto& kernel) { validate(kernel); }, options.kernel);
+Prepared prepare(Dataset data, const TrainOptions& options, const Context& context) {
+  const Threads& threads = context.threads;
+  visit_list([](const auto& kernel) { validate(kernel); }, options.kernel);
   Prepared prepared;
   prepared.problems = subproblems(data, options.task);
   prepared.features = data.x.columns();
@@ -118,10 +118,11 @@ Prepared prepare(Dataset data, const TrainOptions& options, const Threads& threa
   else
     examples.first_equal = first_equal_rows(*examples.x, threads);
   if (options.approximate && options.true_gap == 0)
-    examples.approximation = std::make_shared<const ApproximatedKernel>(
-        approximate_kernel(examples, options, threads, observer));
+    examples.approximation =
+        std::make_shared<const ApproximatedKernel>(approximate_kernel(examples, options, context));
   else if (prepared.problems.list.size() > 1 && !examples.first_equal.empty())
-    share_matrix(examples, rows_of_classes(data), options.kernel, shared_part(options), threads);
+    share_matrix(examples, rows_of_classes(data), options.kernel, shared_part(options, context),
+                 threads);
   prepared.merged_rows = count_merged(data, examples.first_equal, prepared.problems.outcome);
   if (options.start) take_start(*options.start, options, prepared, threads);
   prepared.feature_names = std::move(data.feature_names);

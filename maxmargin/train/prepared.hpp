@@ -24,12 +24,11 @@ struct Prepared {
 
   double weight_of(std::size_t row) const { return weight.empty() ? 1 : weight[row]; }
 };
-Prepared prepare(Dataset data, const TrainOptions& options, const Threads& threads,
-                 const Observer& observer = {});
+Prepared prepare(Dataset data, const TrainOptions& options, const Context& context);
 
 /// Trains `problems`, which are those of `prepared` or what is left of them without some rows.
 Trained train(const Prepared& prepared, const Subproblems& problems, const TrainOptions& options,
-              const Threads& threads, const Observer& observer);
+              const Context& context);
 
 /// Chosen rows of the examples as the machines of a model see them.
 RowsToPredict rows_to_predict(const Prepared& prepared, std::span<const Index> rows);

@@ -223,10 +223,10 @@ void require_feasible(const Subproblems& problems) {
 }  // namespace
 
 Subproblems subproblems(const Dataset& data, const Task& task) {
-  std::visit([](const auto& chosen) { validate(chosen); }, task);
+  visit_list([](const auto& chosen) { validate(chosen); }, task);
   check_data(data, outcome_of(task) != Outcome::novelty);
   check_two_weights(data, task);
-  Subproblems result = std::visit(
+  Subproblems result = visit_list(
       [&]<class Chosen>(const Chosen& chosen) {
         if constexpr (Chosen::outcome == Outcome::classes) return classification(data, chosen);
         if constexpr (Chosen::outcome == Outcome::number) return regression(data, chosen);

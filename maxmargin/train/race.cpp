@@ -59,12 +59,8 @@ std::optional<Solver> settings_of(const Lane& lane) {
 class Runner {
  public:
   Runner(const Prepared& prepared, const TrainOptions& options, const SpilledData* on_disk,
-         const Threads& threads, const Observer& observer)
-      : prepared_(prepared),
-        options_(options),
-        on_disk_(on_disk),
-        threads_(threads),
-        observer_(observer) {}
+         const Context& context)
+      : prepared_(prepared), options_(options), on_disk_(on_disk), context_(context) {}
 
   /// `before` of `all` lanes have ended.
   Raced run(const Lane& lane, std::size_t before, std::size_t all) const {
@@ -73,32 +69,32 @@ class Runner {
     options.solver = lane.solver;
     options.settings = settings_of(lane);
     const std::string name = lane.name();
-    const Observer named = [&](Progress progress) {
+    const Context named = context_.watched_by([&](Progress progress) {
       progress.phase = name;
       progress.done = (static_cast<double>(before) + progress.done) / static_cast<double>(all);
-      return observer_ ? observer_(progress) : Control::proceed;
-    };
+      return context_.observer ? context_.observer(progress) : Control::proceed;
+    });
     if (lane.approximate) {
       options.approximate = lane.approximate;
       raced.trained = approximated(options, named);
     } else if (lane.out_of_core) {
-      raced.trained = train(*on_disk_, options, threads_, named).trained;
+      raced.trained = train(*on_disk_, options, named).trained;
     } else {
-      raced.trained = train(prepared_, prepared_.problems, options, threads_, named);
+      raced.trained = train(prepared_, prepared_.problems, options, named);
     }
     raced.model_bytes = to_bytes(raced.trained.model).size();
     return raced;
   }
 
  private:
-  Trained approximated(TrainOptions options, const Observer& observer) const {
+  Trained approximated(const TrainOptions& options, const Context& context) const {
     Prepared prepared = prepared_;
     prepared.examples.K = nullptr;
     const auto kernel = std::make_shared<const ApproximatedKernel>(
-        approximate_kernel(prepared.examples, options, threads_, observer));
+        approximate_kernel(prepared.examples, options, context));
     prepared.examples.approximation = kernel;
-    options.stop.seconds = std::max(0.0, options.stop.seconds - kernel->seconds);
-    Trained trained = train(prepared, prepared.problems, options, threads_, observer);
+    Trained trained =
+        train(prepared, prepared.problems, options, context.after(kernel->seconds, options.stop));
     trained.train_seconds += kernel->seconds;
     return trained;
   }
@@ -106,8 +102,7 @@ class Runner {
   const Prepared& prepared_;
   const TrainOptions& options_;
   const SpilledData* on_disk_;
-  const Threads& threads_;
-  const Observer& observer_;
+  const Context& context_;
 };
 
 void sort_lanes(std::vector<Raced>& lanes) {
@@ -128,20 +123,20 @@ std::string Lane::name() const {
                      : solver;
 }
 
-Race race(Dataset data, const RaceOptions& options, const Threads& threads,
-          const Observer& observer, const std::function<void(const Raced&)>& finished) {
+Race race(Dataset data, const RaceOptions& options, const Context& context,
+          const std::function<void(const Raced&)>& finished) {
   TrainOptions train = options.train;
   // What the first takes and gives back must not change what the next may use.
   if (train.memory_bytes == 0) train.memory_bytes = available_memory_bytes() / 2;
-  const Prepared prepared = prepare(std::move(data), train, threads, observer);
+  const Prepared prepared = prepare(std::move(data), train, context);
   const Subproblem& problem = largest(prepared.problems);
   const Formulated formulated = formulate(prepared.examples, problem.examples, problem.loss,
-                                          train.kernel, problem.bias, threads);
+                                          train.kernel, problem.bias, context.threads);
   for (const std::string& name : options.only)
     named_solver(name, formulated.qp, train.stop, train.memory_bytes);
 
   Race race{{}, choose_solver(formulated.qp, train.stop, train.memory_bytes)};
-  const Runner runner(prepared, train, options.on_disk, threads, observer);
+  const Runner runner(prepared, train, options.on_disk, context);
   const std::vector<Lane> lanes = lanes_for(formulated.qp, options, race.automatic.solver);
   for (const Lane& lane : lanes) {
     Raced raced{lane, {}, {}, 0};

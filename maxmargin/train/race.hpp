@@ -52,7 +52,7 @@ struct Race {
 
 /// Trains the same machine with every solver that takes it. `finished` is told of each as it ends.
 /// Throws Error when data and options do not fit together, or `only` has a name that is not listed.
-Race race(Dataset data, const RaceOptions& options, const Threads& threads,
-          const Observer& observer = {}, const std::function<void(const Raced&)>& finished = {});
+Race race(Dataset data, const RaceOptions& options, const Context& context,
+          const std::function<void(const Raced&)>& finished = {});
 
 }  // namespace maxmargin

@@ -4,7 +4,7 @@ namespace maxmargin {
 
 Texts recorded(const TrainOptions& options) {
   Texts list{{"kernel", std::string(name_of(options.kernel))}};
-  std::visit([&](const auto& kernel) { add_field_texts(kernel, list); }, options.kernel);
+  visit_list([&](const auto& kernel) { add_field_texts(kernel, list); }, options.kernel);
   if (options.l1) list.emplace_back("regulariser", "l1");
   if (options.approximate) {
     list.emplace_back("approximate", to_string(options.approximate->selection));

@@ -76,7 +76,7 @@ Kernel kernel_for(const FieldSettings& settings, std::string_view name, const Ro
 Task task_for(const FieldSettings& settings, std::string_view name) {
   Task task = component_named<Task>(settings, name);
   if (is_one_problem(task) && !settings.given("bias"))
-    std::visit(
+    visit_list(
         [](auto& chosen) {
           if constexpr (requires { chosen.bias; }) chosen.bias = Bias::none;
         },

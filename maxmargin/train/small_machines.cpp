@@ -209,14 +209,14 @@ class SmallMachines::Borrowed {
 };
 
 SmallMachines::SmallMachines(const Examples& data, const Subproblems& problems,
-                             const TrainOptions& options, const Threads& threads)
+                             const TrainOptions& options, const Context& context)
     : data_(data) {
   if (!data.K || data.approximation || options.approximate || options.l1 || options.start ||
       options.settings || options.solver != "auto" || options.true_bound ||
       data.functions.count() > 0 || data.K->definite() != Definite::yes)
     return;
   const std::size_t n = data.K->size(), bytes = n * n * sizeof(double);
-  if (bytes > std::min(most_bytes, memory_for(options) / part_of_memory)) return;
+  if (bytes > std::min(most_bytes, memory_for(options, context) / part_of_memory)) return;
   std::size_t used = 0;  // kernel values that machines ask for
   for (const Subproblem& problem : problems.list)
     if (problem.examples.size() <= most_rows)
@@ -226,7 +226,7 @@ SmallMachines::SmallMachines(const Examples& data, const Subproblems& problems,
   points_ = n;
   traits_.emplace(data.K->traits());
   constexpr std::size_t rows_at_once = 16;
-  threads.split(n, rows_at_once, [&](std::size_t begin, std::size_t end) {
+  context.threads.split(n, rows_at_once, [&](std::size_t begin, std::size_t end) {
     std::vector<Index> which;
     for (std::size_t i = begin; i < end; ++i) which.push_back(static_cast<Index>(i));
     data.K->exact_block(which, 0, n, values_.data() + begin * n, n);
@@ -273,7 +273,7 @@ std::optional<TrainedMachine> SmallMachines::train(const Subproblem& problem,
   for (int round = 0; round < rounds; ++round, violation *= tighter) {
     if (!scratch.improve(violation) || scratch.iterations > stop.iterations) return {};
     TrainedMachine part;
-    part.certified = scratch.certified(run.threads);
+    part.certified = scratch.certified(run.given.threads);
     const Certificate& found = part.certified.certificate;
     if (!(found.kkt <= stop.kkt && found.relative_gap <= stop.relative_gap)) continue;
     part.solver = Smo::name;

@@ -25,7 +25,7 @@ class SmallMachines {
   /// Keeps kernel values where the options leave it to us how to solve, and enough machines are
   /// small. `data` has to stay.
   SmallMachines(const Examples& data, const Subproblems& problems, const TrainOptions& options,
-                const Threads& threads);
+                const Context& context);
   ~SmallMachines();
 
   /// Nothing where the machine is not one of these.

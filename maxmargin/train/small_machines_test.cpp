@@ -79,11 +79,12 @@ TEST(SmallMachines, EqualRowsOfTwoClassesAreLeftToTheGeneralWay) {
 TEST(SmallMachines, AreStoppedByWhoeverWatches) {
   const Dataset data = few_rows_each(150, 2);
   int told = 0;
-  const Trained trained = train(made::copy_of(data), options_for(Rbf{0.5}, 1, "auto"), Threads(1),
-                                [&](const Progress&) {
-                                  ++told;
-                                  return Control::cancel;
-                                });
+  const Observer impatient = [&](const Progress&) {
+    ++told;
+    return Control::cancel;
+  };
+  const Trained trained =
+      train(made::copy_of(data), options_for(Rbf{0.5}, 1, "auto"), {Threads(1), impatient});
   EXPECT_EQ(told, 1);
   EXPECT_EQ(trained.ended, Ended::cancelled);
   EXPECT_EQ(trained.model.machines.size(), 150u * 149 / 2);

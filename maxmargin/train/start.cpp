@@ -23,7 +23,7 @@ const std::string* option_of(const Model& model, std::string_view name) {
 }
 
 bool takes_start(const Solver& solver) {
-  return std::visit(
+  return visit_list(
       [](const auto& chosen) {
         return requires { chosen.takes_start; };
       },
@@ -122,7 +122,7 @@ void take_start(const Model& model, const TrainOptions& options, Prepared& prepa
 }
 
 Choice starting(Choice choice, const DualQp& qp, const TrainOptions& options, std::size_t memory) {
-  const Stop stop = std::visit([](const auto& chosen) { return chosen.stop; }, choice.solver);
+  const Stop stop = visit_list([](const auto& chosen) { return chosen.stop; }, choice.solver);
   const std::string refusing(name_of(choice.solver));
   if (!takes_start(choice.solver)) {
     const std::vector<Solver> fitting = fitting_solvers(qp, stop, memory);

@@ -64,22 +64,23 @@ FormulatedTogether formulate_together(const Examples& data, const Subproblems& p
 }
 
 std::vector<TrainedMachine> train_together(const Examples& data, const Subproblems& problems,
-                                           const TrainOptions& options, const Threads& threads,
-                                           const Observer& observer) {
+                                           const TrainOptions& options, const Context& context) {
   require_possible(data, problems, options);
-  const FormulatedTogether formulated = formulate_together(data, problems, options.kernel, threads);
+  const FormulatedTogether formulated =
+      formulate_together(data, problems, options.kernel, context.threads);
   const SimplexQp& qp = formulated.qp;
   std::optional<Features> rows;
   Rows view;
   const Bias bias = problems.list.front().bias;
   if (std::holds_alternative<Linear>(options.kernel) && bias == Bias::none) {
-    rows = Features::compact(*data.x, formulated.point_rows, threads);
+    rows = Features::compact(*data.x, formulated.point_rows, context.threads);
     view = *rows;
   }
-  Audience audience(observer, 1);
-  const SimplexSolved solved =
-      solve(qp, rows ? &view : nullptr, {options.stop, memory_for(options), options.seed}, threads,
-            [&](const Progress& progress) { return audience.tell(0, progress); });
+  Audience audience(context, 1);
+  const SimplexSolved solved = solve(
+      qp, rows ? &view : nullptr,
+      {audience.rest_of(options.stop), memory_for(options, context), options.seed},
+      context.watched_by([&](const Progress& progress) { return audience.tell(0, progress); }));
   std::vector<TrainedMachine> machines(qp.classes);
   for (std::size_t k = 0; k < qp.classes; ++k) {
     TrainedMachine& machine = machines[k];

@@ -23,7 +23,6 @@ FormulatedTogether formulate_together(const Examples& data, const Subproblems& p
 /// Trains all machines of `problems` in the one problem of Crammer and Singer. Throws Error for
 /// what this has no room for: a free bias, functions, an approximated kernel, another solver.
 std::vector<TrainedMachine> train_together(const Examples& data, const Subproblems& problems,
-                                           const TrainOptions& options, const Threads& threads,
-                                           const Observer& observer);
+                                           const TrainOptions& options, const Context& context);
 
 }  // namespace maxmargin

@@ -9,11 +9,11 @@
 namespace maxmargin {
 
 Trained train(const Prepared& prepared, const Subproblems& problems, const TrainOptions& options,
-              const Threads& threads, const Observer& observer) {
+              const Context& context) {
   const Stopwatch clock;
   const std::vector<TrainedMachine> parts =
-      train_machines(prepared.examples, problems, options, threads, observer);
-  Trained trained = put_together(prepared, problems, options, parts, threads);
+      train_machines(prepared.examples, problems, options, context);
+  Trained trained = put_together(prepared, problems, options, parts, context.threads);
   trained.train_seconds = std::max(0.0, clock.seconds() - trained.certify_seconds);
   return trained;
 }
@@ -21,16 +21,13 @@ Trained train(const Prepared& prepared, const Subproblems& problems, const Train
 namespace {
 
 void add_probabilities(const Prepared& prepared, const TrainOptions& options,
-                       const Retrainer* retrainer, const Threads& threads, const Observer& observer,
-                       Trained& trained) {
+                       const Retrainer* retrainer, const Context& context, Trained& trained) {
   const Stopwatch clock;
-  TrainOptions limited = options;
-  limited.stop.seconds = std::max(0.0, options.stop.seconds - trained.train_seconds);
   const Folds folds =
       make_folds(prepared.examples.x->count(), prepared.y, prepared.weight,
                  prepared.problems.outcome, options.probability_folds, options.seed);
-  const OutOfFold judged =
-      judge_out_of_fold(prepared, folds, limited, threads, observer, retrainer);
+  const OutOfFold judged = judge_out_of_fold(
+      prepared, folds, options, context.after(trained.train_seconds, options.stop), retrainer);
   trained.model.calibration = calibrate(prepared, judged, options.task, options.probability_folds);
   trained.ended = worse(trained.ended, judged.ended);
   trained.calibrate_seconds = clock.seconds();
@@ -38,27 +35,25 @@ void add_probabilities(const Prepared& prepared, const TrainOptions& options,
 
 }  // namespace
 
-Trained train(Dataset data, const TrainOptions& options, const Threads& threads,
-              const Observer& observer) {
-  const Prepared prepared = prepare(std::move(data), options, threads, observer);
+Trained train(Dataset data, const TrainOptions& options, const Context& context) {
+  const Prepared prepared = prepare(std::move(data), options, context);
   const bool calibrated = options.probability_folds > 0;
   const Stopwatch clock;
   std::optional<Retrainer> retrainer;
   if (calibrated)
     if (auto can = retrainable(prepared, options,
-                               static_cast<std::size_t>(options.probability_folds), threads))
-      retrainer.emplace(prepared, *std::move(can), options, threads, observer);
+                               static_cast<std::size_t>(options.probability_folds), context))
+      retrainer.emplace(prepared, *std::move(can), options, context);
   Trained trained =
-      retrainer ? put_together(prepared, prepared.problems, options, retrainer->whole(), threads)
-                : put_together(prepared, prepared.problems, options,
-                               train_machines(prepared.examples, prepared.problems, options,
-                                              threads, observer),
-                               threads);
+      retrainer
+          ? put_together(prepared, prepared.problems, options, retrainer->whole(), context.threads)
+          : put_together(prepared, prepared.problems, options,
+                         train_machines(prepared.examples, prepared.problems, options, context),
+                         context.threads);
   trained.train_seconds =
       prepared.seconds + std::max(0.0, clock.seconds() - trained.certify_seconds);
   if (calibrated && trained.ended != Ended::cancelled)
-    add_probabilities(prepared, options, retrainer ? &*retrainer : nullptr, threads, observer,
-                      trained);
+    add_probabilities(prepared, options, retrainer ? &*retrainer : nullptr, context, trained);
   return trained;
 }
 

@@ -75,8 +75,7 @@ struct Trained {
 
 /// data -> formulate -> solve -> certify -> model. Takes the data by value so that scaling needs no
 /// second copy: move it in. Throws Error when data and options do not fit together.
-Trained train(Dataset data, const TrainOptions& options, const Threads& threads,
-              const Observer& observer = {});
+Trained train(Dataset data, const TrainOptions& options, const Context& context);
 
 /// gamma = 1 / (features * variance of all values), the width that fits the scale of the data.
 double gamma_scale(const Rows& rows);

@@ -28,7 +28,7 @@ std::vector<Decremental::Bounds> bounds_without(const Formulated& formulated, st
 
 /// Whether rows are counted by a nu, which is another one without a row.
 bool has_nu(const Task& task) {
-  return std::visit(
+  return visit_list(
       [](const auto& chosen) {
         return requires { chosen.nu; };
       },
@@ -38,16 +38,15 @@ bool has_nu(const Task& task) {
 }  // namespace
 
 std::vector<double> values_without(const WholeMachine& whole, std::span<const std::size_t> examples,
-                                   const TrainOptions& options, const Threads& threads,
-                                   const Observer& observer) {
+                                   const TrainOptions& options, const Context& context) {
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   const auto& [formulated, problem, certified] = whole;
   std::vector<double> result(examples.size(), unknown);
   if (has_nu(options.task) || formulated.basis || certified.solution.ended != Ended::converged)
     return result;
   const Stopwatch clock;
-  const auto unlearning =
-      Decremental::make(formulated.qp, certified, options.stop, memory_for(options) / 2, threads);
+  const auto unlearning = Decremental::make(formulated.qp, certified, options.stop,
+                                            memory_for(options, context) / 2, context.threads);
   if (!unlearning) return result;
   const std::size_t blocks = formulated.shares.size() / problem.examples.size();
   const auto others = [&](double target) {
@@ -69,16 +68,16 @@ std::vector<double> values_without(const WholeMachine& whole, std::span<const st
   std::size_t told = 0;
   const GoOn go_on = [&] {
     const std::lock_guard lock(telling);
-    if (clock.seconds() > options.stop.seconds) return false;
-    if (!observer) return true;
+    if (clock.seconds() > std::min(options.stop.seconds, context.seconds)) return false;
+    if (!context.observer) return true;
     Progress progress;
     progress.phase = "train";
     progress.seconds = clock.seconds();
     progress.done = std::min(1.0, 32.0 * static_cast<double>(told++) /
                                       static_cast<double>(std::max<std::size_t>(1, asked.size())));
-    return observer(progress) == Control::proceed;
+    return context.observer(progress) == Control::proceed;
   };
-  const std::vector<double> values = unlearning->values(changes, threads, go_on);
+  const std::vector<double> values = unlearning->values(changes, context.threads, go_on);
   for (std::size_t k = 0; k < asked.size(); ++k) result[asked[k]] = values[k];
   return result;
 }

@@ -16,7 +16,6 @@ struct WholeMachine {
 /// as the stop asks for, where it would take more than half of the memory, where its class has no
 /// other example, and for machines with a nu or further functions.
 std::vector<double> values_without(const WholeMachine& whole, std::span<const std::size_t> examples,
-                                   const TrainOptions& options, const Threads& threads,
-                                   const Observer& observer);
+                                   const TrainOptions& options, const Context& context);
 
 }  // namespace maxmargin

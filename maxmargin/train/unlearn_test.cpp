@@ -32,13 +32,14 @@ Counts compared(const Dataset& data, const TrainOptions& options, const Threads&
                                           options.kernel, problem.bias, threads);
   const Certified certified = solve_from(
       nullptr, formulated.qp,
-      chosen_solver(formulated.qp, options.stop, options, memory_for(options)).solver, threads);
+      chosen_solver(formulated.qp, options.stop, options, memory_for(options, threads)).solver,
+      threads);
   std::vector<std::size_t> examples;
   for (const auto& [row, beta] : formulated.coefficients(certified.solution.a))
     for (std::size_t i = 0; i < problem.examples.size(); ++i)
       if (problem.examples[i].row == row) examples.push_back(i);
   const std::vector<double> f =
-      values_without({formulated, problem, certified}, examples, options, threads, {});
+      values_without({formulated, problem, certified}, examples, options, threads);
   Counts counts;
   for (std::size_t k = 0; k < examples.size(); ++k) {
     ++counts.all;
@@ -47,7 +48,7 @@ Counts compared(const Dataset& data, const TrainOptions& options, const Threads&
     std::vector<bool> left_out(data.rows(), false);
     const Index row = problem.examples[examples[k]].row;
     left_out[row] = true;
-    const Retrained rest = train_afresh(prepared, left_out, options, threads, {});
+    const Retrained rest = train_afresh(prepared, left_out, options, threads);
     EXPECT_EQ(rest.machines.size(), 1u);
     const Model model =
         put_together(prepared, rest.problems, options, rest.machines, threads).model;
@@ -131,13 +132,14 @@ TEST(Unlearn, HasTheSameBitsForAnyNumberOfThreads) {
                                           options.kernel, problem.bias, Threads(1));
   const Certified certified = solve_from(
       nullptr, formulated.qp,
-      chosen_solver(formulated.qp, options.stop, options, memory_for(options)).solver, Threads(1));
+      chosen_solver(formulated.qp, options.stop, options, memory_for(options, Threads(1))).solver,
+      Threads(1));
   std::vector<std::size_t> examples;
   for (std::size_t i = 0; i < 400; ++i)
     if (certified.solution.a[formulated.shares[i].variable] > 0) examples.push_back(i);
   const WholeMachine whole{formulated, problem, certified};
-  const auto one = values_without(whole, examples, options, Threads(1), {});
-  const auto two = values_without(whole, examples, options, Threads(3), {});
+  const auto one = values_without(whole, examples, options, Threads(1));
+  const auto two = values_without(whole, examples, options, Threads(3));
   ASSERT_GT(one.size(), 64u);
   for (std::size_t k = 0; k < one.size(); ++k) {
     EXPECT_EQ(std::isnan(one[k]), std::isnan(two[k]));
@@ -156,11 +158,12 @@ TEST(Unlearn, SaysNothingWhereItIsCancelled) {
                                           options.kernel, problem.bias, Threads(1));
   const Certified certified = solve_from(
       nullptr, formulated.qp,
-      chosen_solver(formulated.qp, options.stop, options, memory_for(options)).solver, Threads(1));
+      chosen_solver(formulated.qp, options.stop, options, memory_for(options, Threads(1))).solver,
+      Threads(1));
   const std::vector<std::size_t> examples{0, 1, 2};
   for (const double value :
-       values_without({formulated, problem, certified}, examples, options, Threads(1),
-                      [](const Progress&) { return Control::cancel; }))
+       values_without({formulated, problem, certified}, examples, options,
+                      {Threads(1), [](const Progress&) { return Control::cancel; }}))
     EXPECT_TRUE(std::isnan(value));
 }
 

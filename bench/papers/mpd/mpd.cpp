@@ -93,7 +93,7 @@ DualQp regression(const Settings& s) {
   return qp;
 }
 
-Solver solver_of(const Settings& s, const DualQp& qp, std::size_t& dual_steps) {
+Solver solver_of(const Settings& s, const DualQp& qp) {
   Stop stop;
   // Two variables that violate by eps_p each differ by twice as much; the gap is not asked for.
   stop.kkt = 2 * s.threshold;
@@ -108,7 +108,6 @@ Solver solver_of(const Settings& s, const DualQp& qp, std::size_t& dual_steps) {
     options->wait = s.wait;
     options->newton = !s.no_newton;
     if (s.working_set > 0) options->working_set = s.working_set;
-    options->watch = [&dual_steps](const PrimalDualState& state) { dual_steps += state.dual_step; };
   }
   return solver;
 }
@@ -117,7 +116,11 @@ void fit(const Settings& s) {
   const Threads threads(s.threads);
   const DualQp qp = regression(s);
   std::size_t dual_steps = 0;
-  const Solver solver = solver_of(s, qp, dual_steps);
+  const std::function<void(const PrimalDualState&)> count = [&](const PrimalDualState& state) {
+    dual_steps += state.dual_step;
+  };
+  Solver solver = solver_of(s, qp);
+  if (auto* options = std::get_if<PrimalDual>(&solver)) options->watch = &count;
   const Stopwatch clock;
   const double cpu_before = seconds_of_all_threads();
   const Certified found = solve(qp, solver, threads);
@@ -165,13 +168,13 @@ DualQp two_gaussians(const Settings& s) {
 void toy(const Settings& s) {
   const Threads threads(1);
   const DualQp qp = two_gaussians(s);
-  std::size_t unused = 0;
-  Solver solver = solver_of(s, qp, unused);
+  Solver solver = solver_of(s, qp);
   fmt::print("iteration,violation,residual,eta,dual_step\n");
-  std::get<PrimalDual>(solver).watch = [](const PrimalDualState& state) {
+  const std::function<void(const PrimalDualState&)> print = [](const PrimalDualState& state) {
     fmt::print("{},{:.6g},{:.6g},{:.8g},{}\n", state.iteration, state.violation, state.residual,
                state.lambda[0], state.dual_step ? 1 : 0);
   };
+  std::get<PrimalDual>(solver).watch = &print;
   const Certified found = solve(qp, solver, threads);
   if (found.solution.ended != Ended::converged)
     fmt::print(stderr, "mpd: {}\n", to_string(found.solution.ended));

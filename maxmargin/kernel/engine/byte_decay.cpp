@@ -13,6 +13,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace maxmargin::HWY_NAMESPACE {
+inline namespace byte_decay_loops {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Rows read side by side, and columns of one pass: y of it (16 KB) stays in L1.
@@ -95,8 +96,9 @@ void add_columns(const Tables& tables, const std::uint8_t* const* rows, const do
   for (; r < row_count; ++r) add_some<1>(tables, rows + r, coefficients + r, begin, end, y);
 }
 
-void add_rows(const ByteDecay::Digits& digits, const std::uint8_t* const* rows,
-              const double* coefficients, std::size_t row_count, std::size_t count, double* y) {
+void add_byte_rows(const ByteDecay::Digits& digits, const std::uint8_t* const* rows,
+                   const double* coefficients, std::size_t row_count, std::size_t count,
+                   double* y) {
   const Tables tables(digits);
   const std::size_t whole = count / lanes * lanes;
   for (std::size_t begin = 0; begin < whole; begin += columns_at_once)
@@ -134,6 +136,7 @@ void distances(const std::uint8_t* sums, const std::uint8_t* row_base,
   }
 }
 
+}  // namespace byte_decay_loops
 }  // namespace maxmargin::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -141,7 +144,7 @@ HWY_AFTER_NAMESPACE();
 namespace maxmargin {
 
 HWY_EXPORT(decode);
-HWY_EXPORT(add_rows);
+HWY_EXPORT(add_byte_rows);
 HWY_EXPORT(distances);
 
 ByteDecay::ByteDecay(double rate) : rate_(rate) {
@@ -168,7 +171,7 @@ void ByteDecay::decode(const std::uint8_t* distances, std::size_t count, float* 
 void ByteDecay::add_scaled_rows(std::span<const std::uint8_t* const> rows,
                                 std::span<const double> coefficients, std::size_t count,
                                 double* y) const {
-  HWY_DYNAMIC_DISPATCH(add_rows)
+  HWY_DYNAMIC_DISPATCH(add_byte_rows)
   (digits_, rows.data(), coefficients.data(), rows.size(), count, y);
 }
 

@@ -11,6 +11,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace maxmargin::HWY_NAMESPACE {
+inline namespace decay_product_loops {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::size_t width = panel_width<float>;
@@ -37,9 +38,10 @@ HWY_INLINE void find_squares(const float* HWY_RESTRICT panel, std::size_t featur
 
 /// The rows from r0 on against all columns; the sums of rows too, where they are wanted.
 template <std::size_t many, bool of_rows, bool by_products>
-HWY_INLINE void add_rows(const float* HWY_RESTRICT panel, const DecayRows& rows, std::size_t r0,
-                         const float* HWY_RESTRICT own, const double* HWY_RESTRICT x,
-                         double* HWY_RESTRICT y, double* HWY_RESTRICT sums) {
+HWY_INLINE void add_decay_rows(const float* HWY_RESTRICT panel, const DecayRows& rows,
+                               std::size_t r0, const float* HWY_RESTRICT own,
+                               const double* HWY_RESTRICT x, double* HWY_RESTRICT y,
+                               double* HWY_RESTRICT sums) {
   const D d;
   const DD dd;
   const hn::Half<D> dh;
@@ -112,8 +114,9 @@ HWY_INLINE void add_all(const float* panel, const DecayRows& rows, const double*
   if constexpr (by_products) find_squares(panel, rows.features, own);
   const std::size_t count = rows.row.size();
   std::size_t r = 0;
-  for (; r + 4 <= count; r += 4) add_rows<4, of_rows, by_products>(panel, rows, r, own, x, y, sums);
-  for (; r < count; ++r) add_rows<1, of_rows, by_products>(panel, rows, r, own, x, y, sums);
+  for (; r + 4 <= count; r += 4)
+    add_decay_rows<4, of_rows, by_products>(panel, rows, r, own, x, y, sums);
+  for (; r < count; ++r) add_decay_rows<1, of_rows, by_products>(panel, rows, r, own, x, y, sums);
 }
 
 void add_panel(const float* panel, const DecayRows& rows, double* y) {
@@ -129,6 +132,7 @@ void add_both(const float* panel, const DecayRows& rows, const double* x, double
     add_all<true, false>(panel, rows, x, y, sums);
 }
 
+}  // namespace decay_product_loops
 }  // namespace maxmargin::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

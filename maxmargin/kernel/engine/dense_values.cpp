@@ -10,6 +10,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace maxmargin::HWY_NAMESPACE {
+inline namespace dense_values_loops {
 namespace hn = hwy::HWY_NAMESPACE;
 
 template <class D>
@@ -122,6 +123,7 @@ WholeNumbers whole_numbers_of_floats(const float* values, std::size_t count, con
   return whole_numbers_of(values, count, unit, units);
 }
 
+}  // namespace dense_values_loops
 }  // namespace maxmargin::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

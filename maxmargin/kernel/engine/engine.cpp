@@ -531,7 +531,7 @@ std::unique_ptr<Engine> make_engine(const Kernel& kernel, const Rows& columns,
   if (const auto* custom = std::get_if<Custom>(&kernel))
     return std::make_unique<CustomEngine>(*custom, columns);
   if (std::holds_alternative<Precomputed>(kernel)) return std::make_unique<PrecomputedEngine>();
-  return std::visit(
+  return visit_list(
       [&](const auto& chosen) -> std::unique_ptr<Engine> {
         if constexpr (requires { chosen.form(); }) {
           const Form form = chosen.form();

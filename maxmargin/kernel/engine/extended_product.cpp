@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "maxmargin/base/visit.hpp"
 #include "maxmargin/kernel/engine/error_bound.hpp"
 
 namespace maxmargin {
@@ -55,7 +56,7 @@ void extended_product(const Form& form, const Rows& rows, std::span<const Index>
       y[k] = 0;
       for (std::size_t s = 0; s < support.size(); ++s) {
         const long double sum = pairing_sum(form.pairing, left, right[s]);
-        y[k] += coefficients[s] * std::visit([&](const auto& map) { return map(sum); }, form.map);
+        y[k] += coefficients[s] * visit_list([&](const auto& map) { return map(sum); }, form.map);
       }
     }
   });

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "maxmargin/base/visit.hpp"
 #include "maxmargin/kernel/engine/tiles.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -15,6 +16,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace maxmargin::HWY_NAMESPACE {
+inline namespace finish_loops {
 namespace hn = hwy::HWY_NAMESPACE;
 
 template <class D>
@@ -266,6 +268,7 @@ void add_decay(double rate, const Finish<double>& finish, const double* sums, st
   }
 }
 
+}  // namespace finish_loops
 }  // namespace maxmargin::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -329,7 +332,7 @@ void map_exactly(const Map& map, std::span<double> values) {
     HWY_DYNAMIC_DISPATCH(exponentials)(values.data(), values.size());
     return;
   }
-  std::visit(
+  visit_list(
       [&](const auto& each) {
         for (double& value : values) value = each(value);
       },

@@ -10,6 +10,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace maxmargin::HWY_NAMESPACE {
+inline namespace panel_boxes_loops {
 namespace hn = hwy::HWY_NAMESPACE;
 
 /// Appends those of `among` whose squared distance from the box is below the limit.
@@ -31,6 +32,7 @@ void find_near(const float* box, std::size_t stride, const float* rows, const In
   }
 }
 
+}  // namespace panel_boxes_loops
 }  // namespace maxmargin::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -12,7 +12,7 @@ constexpr std::size_t rows_a_task = 256;
 
 double naive_value(const Kernel& kernel, const Rows& left, std::size_t i, const Rows& right,
                    std::size_t j) {
-  return std::visit(
+  return visit_list(
       [&](const auto& chosen) -> double {
         if constexpr (requires { chosen.form(); }) {
           const Form form = chosen.form();
@@ -21,7 +21,7 @@ double naive_value(const Kernel& kernel, const Rows& left, std::size_t i, const 
           right.for_each(j, [&](Index feature, double value) { z[feature] = value; });
           double sum = 0;
           for (std::size_t k = 0; k < x.size(); ++k) sum += pair_term(form.pairing, x[k], z[k]);
-          return std::visit([&](const auto& map) { return map(sum); }, form.map);
+          return visit_list([&](const auto& map) { return map(sum); }, form.map);
         } else {
           double value = 0;
           const Index row = static_cast<Index>(i);
@@ -34,12 +34,12 @@ double naive_value(const Kernel& kernel, const Rows& left, std::size_t i, const 
 
 std::vector<double> self_values(const Kernel& kernel, const Rows& rows, const Threads& threads) {
   std::vector<double> values(rows.count);
-  std::visit(
+  visit_list(
       [&](const auto& chosen) {
         if constexpr (requires { chosen.form(); }) {
           const Form form = chosen.form();
           if (form.pairing != Pairing::dot) {  // no distance from itself
-            const double value = std::visit([](const auto& map) { return map(0.0); }, form.map);
+            const double value = visit_list([](const auto& map) { return map(0.0); }, form.map);
             std::fill(values.begin(), values.end(), value);
             return;
           }
@@ -47,7 +47,7 @@ std::vector<double> self_values(const Kernel& kernel, const Rows& rows, const Th
             for (std::size_t i = begin; i < end; ++i) {
               double sum = 0;
               rows.for_each(i, [&](Index, double x) { sum += x * x; });
-              values[i] = std::visit([&](const auto& map) { return map(sum); }, form.map);
+              values[i] = visit_list([&](const auto& map) { return map(sum); }, form.map);
             }
           });
         } else {
@@ -63,11 +63,11 @@ std::vector<double> self_values(const Kernel& kernel, const Rows& rows, const Th
 }
 
 Definite definite(const Kernel& kernel) {
-  return std::visit([](const auto& chosen) { return chosen.definite(); }, kernel);
+  return visit_list([](const auto& chosen) { return chosen.definite(); }, kernel);
 }
 
 std::optional<Form> form_of(const Kernel& kernel) {
-  return std::visit(
+  return visit_list(
       [](const auto& chosen) -> std::optional<Form> {
         if constexpr (requires { chosen.form(); }) return chosen.form();
         return std::nullopt;

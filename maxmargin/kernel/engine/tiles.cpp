@@ -10,6 +10,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace maxmargin::HWY_NAMESPACE {
+inline namespace tiles_loops {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // How many vectors of accumulators one pass keeps in registers.
@@ -347,6 +348,7 @@ void difference_sums_double(const double* panel, std::span<const double* const> 
   dense_all<true>(panel, rows, features, sums);
 }
 
+}  // namespace tiles_loops
 }  // namespace maxmargin::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -46,7 +46,7 @@ class Checker {
 
   void check_kernel() const {
     try {
-      std::visit([](const auto& kernel) { validate(kernel); }, model_.kernel);
+      visit_list([](const auto& kernel) { validate(kernel); }, model_.kernel);
     } catch (const Error& error) {
       throw_damaged(name_, error.what());
     }

@@ -55,7 +55,7 @@ std::string digest(const Model& model) {
   all.add(std::string(to_string(model.outcome)));
   all.add(std::string(full_name(model.multiclass)));
   all.add(
-      std::visit([](const auto& kernel) { return component_json(kernel).dump(); }, model.kernel));
+      visit_list([](const auto& kernel) { return component_json(kernel).dump(); }, model.kernel));
   all.add(std::uint64_t{model.features});
   all.add(model.support.view());
   if (is_given(model.kernel)) all.add(model.support_row);

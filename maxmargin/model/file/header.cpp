@@ -235,7 +235,7 @@ Json model_json(const Model& model) {
   json["outcome"] = std::string(to_string(model.outcome));
   json["multiclass"] = std::string(full_name(model.multiclass));
   json["kernel"] =
-      std::visit([](const auto& kernel) { return component_json(kernel); }, model.kernel);
+      visit_list([](const auto& kernel) { return component_json(kernel); }, model.kernel);
   json["features"] = model.features;
   json["rows"] = model.rows;
   json["seed"] = model.seed;

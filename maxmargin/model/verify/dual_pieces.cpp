@@ -235,11 +235,11 @@ Pieces dual_of(const NuTube&, const Priced& row) {
 }  // namespace
 
 Extended TextbookLoss::value(Extended y, Extended f, Extended price, Extended width) const {
-  return std::visit([&](const auto& loss) { return cost(loss, {y, price}, f, width); }, loss_);
+  return visit_list([&](const auto& loss) { return cost(loss, {y, price}, f, width); }, loss_);
 }
 
 std::vector<DualPiece> TextbookLoss::dual(Extended y, Extended price) const {
-  return std::visit([&](const auto& loss) { return dual_of(loss, {y, price}); }, loss_);
+  return visit_list([&](const auto& loss) { return dual_of(loss, {y, price}); }, loss_);
 }
 
 std::vector<DualPiece> TextbookLoss::dual(Extended y, Extended under, Extended over) const {
@@ -258,7 +258,7 @@ std::vector<DualPiece> TextbookLoss::dual(Extended y, Extended under, Extended o
 }
 
 Extended TextbookLoss::tube() const {
-  return std::visit(
+  return visit_list(
       [](const auto& loss) -> Extended {
         if constexpr (requires { loss.epsilon; }) return loss.epsilon;
         return 0;
@@ -267,7 +267,7 @@ Extended TextbookLoss::tube() const {
 }
 
 Extended TextbookLoss::largest_factor() const {
-  return std::visit(
+  return visit_list(
       [](const auto& loss) -> Extended {
         if constexpr (requires { loss.over; }) return std::max(loss.over, loss.under);
         return 1;

@@ -18,7 +18,7 @@ Formulation formulation_of(const Model& model) {
   stated.task = *model.task;
   stated.loss = loss_of(stated.task);
   stated.bias = bias_of(stated.task);
-  std::visit(
+  visit_list(
       [&](const auto& task) {
         stated.price = task.price();
         if constexpr (requires { task.nu; }) stated.nu = task.nu;

@@ -247,7 +247,7 @@ struct KernelSums::Parts {
       Sparse own;
       own.append(rows, row);
       with_pairing(form->pairing, [&](auto fixed) {
-        std::visit(
+        visit_list(
             [&](const auto& map) {
               for (std::size_t k = 0; k < uses.size(); ++k) {
                 const auto s = long_sum<fixed.value>(own.feature, own.value, k);
@@ -305,7 +305,7 @@ struct KernelSums::Parts {
           spread.norm[row - begin] += size_term<fixed.value, double>(x);
           spread.nonzeros[row - begin] += 1;
         });
-      std::visit([&](const auto& map) { some_rows<fixed.value>(begin, end, map, spread, sums); },
+      visit_list([&](const auto& map) { some_rows<fixed.value>(begin, end, map, spread, sums); },
                  form->map);
     });
     const std::size_t machines = model.machines.size();
@@ -336,7 +336,7 @@ KernelSums::KernelSums(const Model& model, const Rows& rows, Arithmetic arithmet
     for (std::size_t k = 0; k < model.machines[m].support.size(); ++k)
       parts->uses[model.machines[m].support[k]].push_back(
           {static_cast<Index>(m), model.machines[m].coefficient[k]});
-  std::visit(
+  visit_list(
       [&](const auto& kernel) {
         if constexpr (requires { kernel.form(); }) parts->form = kernel.form();
       },
@@ -413,7 +413,7 @@ Extended KernelSums::diagonal(std::size_t row) const {
   Extended squares = 0;
   parts.rows.for_each(row, [&](Index, double x) { squares += static_cast<Extended>(x) * x; });
   const Extended s = parts.form->pairing == Pairing::dot ? squares : 0;
-  return std::visit(
+  return visit_list(
       [&](const auto& map) {
         const auto value = mapped<Extended>(map, s, s * 1e-9L);
         return std::abs(value.value) + value.error;

@@ -30,7 +30,7 @@ Found wrong_kernel_text(const Model& model) {
     found = {"option " + std::string(name),
              "the options say " + std::string(name) + " " + text + ", the kernel has another"};
   };
-  std::visit(
+  visit_list(
       [&](const auto& kernel) {
         if (const auto text = option(model, "kernel"); text && *text != kernel.name)
           differs("kernel", *text);
@@ -55,7 +55,7 @@ Found wrong_kind(const Model& model, const Formulation& stated) {
   if (model.outcome != outcome_of(stated.task))
     return Objection{"outcome", "the task predicts something else"};
   Found found;
-  std::visit(
+  visit_list(
       [&](const auto& task) {
         if constexpr (requires { task.multiclass; })
           if (task.multiclass != model.multiclass)

@@ -6,8 +6,8 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace maxmargin {
-namespace HWY_NAMESPACE {
+namespace maxmargin::HWY_NAMESPACE {
+inline namespace tile_product_loops {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Doubles = hn::ScalableTag<double>;
@@ -122,8 +122,8 @@ float largest_of(const float* values, std::size_t count) {
   return result;
 }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace maxmargin
+}  // namespace tile_product_loops
+}  // namespace maxmargin::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE

@@ -253,7 +253,7 @@ std::optional<Objection> wrong_mercer(const Model& model, const Training& traini
                                       bool& sampled) {
   if (stated.approximated) return {};
   Definite definite =
-      std::visit([](const auto& kernel) { return kernel.definite(); }, model.kernel);
+      visit_list([](const auto& kernel) { return kernel.definite(); }, model.kernel);
   if (is_given(model.kernel)) {
     if (const Asymmetry found = asymmetry_of(training.rows, threads); found.is_serious())
       return Objection{"mercer", "the kernel matrix is not symmetric"};

@@ -61,6 +61,6 @@ struct ClassesAtOnce {
 /// run and certify, in double where that is needed for what was asked. `x`: the rows of the points,
 /// where the kernel is the linear one; may be null.
 SimplexSolved solve(const SimplexQp& qp, const Rows* x, const ClassesAtOnce& how,
-                    const Threads& threads, const Observer& observer = {});
+                    const Context& context);
 
 }  // namespace maxmargin

@@ -210,7 +210,7 @@ bool float_is_enough(const SimplexQp& qp, const SimplexSolution& solution, const
 }  // namespace
 
 SimplexSolved solve(const SimplexQp& qp, const Rows* x, const ClassesAtOnce& how,
-                    const Threads& threads, const Observer& observer) {
+                    const Context& given) {
   const auto& [stop, memory, seed] = how;
   constexpr int most_refinements = 6;
   const bool linear = x != nullptr &&
@@ -218,7 +218,7 @@ SimplexSolved solve(const SimplexQp& qp, const Rows* x, const ClassesAtOnce& how
                       x->columns > 0;
   SimplexSolved best;
   best.solver = linear ? LinearCrammerSinger::name : CrammerSinger::name;
-  Run context{threads, observer, {}, Precision::fast, 0, {}};
+  Run context{given.threads, given.observer, {}, Precision::fast, 0, {}};
   const Stopwatch clock;
   std::vector<std::vector<double>> f;
   std::uint64_t iterations = 0;
@@ -232,15 +232,15 @@ SimplexSolved solve(const SimplexQp& qp, const Rows* x, const ClassesAtOnce& how
                      std::move(f));
     iterations += solution.iterations;
     if (!float_is_enough(qp, solution, stop)) context.precision = Precision::exact;
-    SimplexCertified certified = certify(qp, solution.a, context.precision, threads);
+    SimplexCertified certified = certify(qp, solution.a, context.precision, given.threads);
     // Another round starts from the f that it will be judged by.
     if (context.precision == Precision::fast && shortfall(certified.certificate, stop) > 1) {
       context.precision = Precision::exact;
-      certified = certify(qp, solution.a, context.precision, threads);
+      certified = certify(qp, solution.a, context.precision, given.threads);
     }
     // Doubles may be too coarse for what large costs make of them.
     if (shortfall(certified.certificate, stop) > 1)
-      if (auto finer = certify_extended(qp, solution.a, threads);
+      if (auto finer = certify_extended(qp, solution.a, given.threads);
           finer && shortfall(finer->certificate, stop) < shortfall(certified.certificate, stop))
         certified = *std::move(finer);
     solution.a = certified.a;

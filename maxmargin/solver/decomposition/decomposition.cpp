@@ -43,8 +43,9 @@ struct Sets {
 };
 
 Solver inner_solver(const DualQp& sub, const Sets& sets, const Stop& stop) {
-  return sets.inner.name == "auto" ? choose_solver(sub, stop, sets.memory).solver
-                                   : named_solver(sets.inner.name, sub, stop, sets.memory);
+  const std::string_view name = sets.inner.name.text();
+  return name == "auto" ? choose_solver(sub, stop, sets.memory).solver
+                        : named_solver(name, sub, stop, sets.memory);
 }
 
 std::optional<std::string> refuses_sets(const DualQp& qp, const Sets& sets) {
@@ -55,7 +56,7 @@ std::optional<std::string> refuses_sets(const DualQp& qp, const Sets& sets) {
     return "its sets of " + std::to_string(sets.size) + " cannot move under " +
            std::to_string(qp.A.size()) + " equality row(s): take sets of at least " +
            std::to_string(least);
-  const std::string& name = sets.inner.name;
+  const std::string_view name = sets.inner.name.text();
   if (name == Decomposition::name || name == Chunking::name)
     return "its inner solver would call itself: choose another --inner";
   std::vector<Index> few(std::min(qp.size(), sets.size));
@@ -231,8 +232,8 @@ class WorkingSets {
     stop.seconds = std::max(0.0, sets_.stop.seconds - run_.seconds_before - clock_.seconds());
     const Solver inner = inner_solver(part.qp, sets_, stop);
     ++rounds_;
-    const Certified solved =
-        maxmargin::solve(part.qp, inner, run_.threads, observer_of_part(run_.observer, qp_.size()));
+    const Certified solved = maxmargin::solve(
+        part.qp, inner, {run_.threads, observer_of_part(run_.observer, qp_.size())});
     asked_ += solved.solution.values_asked;
     found_ += solved.solution.values_found;
     lambda_ = solved.solution.lambda;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "maxmargin/base/field.hpp"
+#include "maxmargin/base/short_name.hpp"
 #include "maxmargin/problem/matrix/value_cache.hpp"
 #include "maxmargin/solver/decomposition/selection.hpp"
 #include "maxmargin/solver/run.hpp"
@@ -13,14 +14,14 @@ namespace maxmargin {
 
 /// The solver that is given the sub-problems: one of the list, or auto.
 struct InnerSolver {
-  std::string name = "auto";
+  ShortName name{"auto"};
 
   static constexpr std::string_view accepts = "auto or the name of a solver";
   static std::optional<InnerSolver> parse(std::string_view text) {
-    if (text.empty()) return std::nullopt;
-    return InnerSolver{std::string(text)};
+    if (text.empty() || text.size() > ShortName::most_letters) return std::nullopt;
+    return InnerSolver{text};
   }
-  const std::string& text() const { return name; }
+  std::string text() const { return std::string(name.text()); }
 };
 
 /// Working sets (S4; Learning with Kernels, algorithm 10.2): a few variables that violate their

@@ -163,6 +163,8 @@ TEST(Decomposition, RefusesSetsThatCannotMoveAndSolversThatCannotTakeThem) {
   options.inner.name = "nobody";
   EXPECT_NE(refuses(qp, options)->find("there is no solver 'nobody'"), std::string::npos);
   EXPECT_THROW(solve(qp, options, Threads(1)), Error);
+  EXPECT_EQ(InnerSolver::parse("nobody")->text(), "nobody");
+  EXPECT_FALSE(InnerSolver::parse(std::string(ShortName::most_letters + 1, 'x')).has_value());
 }
 
 }  // namespace

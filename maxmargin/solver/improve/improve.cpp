@@ -35,12 +35,12 @@ constexpr double seconds_between_reports = 0.1;
 class Improver {
  public:
   Improver(const DualQp& qp, const Improve& options, const ChooseRound& choose,
-           const Threads& threads, const Observer& observer)
+           const Context& context)
       : qp_(qp),
         options_(options),
         choose_(choose),
-        threads_(threads),
-        observer_(observer),
+        threads_(context.threads),
+        observer_(context.observer),
         points_(qp.K->size()) {
     most_rank_ = options.first.rank > 0 ? std::min(options.first.rank, points_) : points_;
     play_.resize(points_);
@@ -114,7 +114,7 @@ class Improver {
     const Known start = rows.start(a_);
     const Certified solved =
         solve_from(result_.rounds.empty() ? nullptr : &start, rows.problem(), choice.solver,
-                   threads_, [this](const Progress& progress) { return ask(progress); });
+                   {threads_, [this](const Progress& progress) { return ask(progress); }});
     iterations_ += solved.solution.iterations;
     rows.put_back(solved.solution.a, a_);
     judge(rows, solved);
@@ -331,8 +331,8 @@ std::string_view to_string(ImproveLimit limit) {
 }
 
 Improved improve(const DualQp& qp, const Improve& options, const ChooseRound& choose,
-                 const Threads& threads, const Observer& observer) {
-  return Improver(qp, options, choose, threads, observer).solve();
+                 const Context& context) {
+  return Improver(qp, options, choose, context).solve();
 }
 
 }  // namespace maxmargin

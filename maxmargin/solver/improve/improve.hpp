@@ -63,6 +63,6 @@ using ChooseRound = std::function<Choice(const DualQp&, const Stop&, std::size_t
 
 /// Throws Error when K is not positive semi-definite.
 Improved improve(const DualQp& qp, const Improve& options, const ChooseRound& choose,
-                 const Threads& threads, const Observer& observer = {});
+                 const Context& context);
 
 }  // namespace maxmargin

@@ -51,12 +51,11 @@ Improve options(double gap) {
 
 Improved improved(const DualQp& qp, const Improve& how, int threads = 2,
                   const Observer& observer = {}) {
-  return improve(
-      qp, how,
-      [](const DualQp& part, const Stop& stop, std::size_t memory) {
-        return choose_solver(part, stop, memory);
-      },
-      Threads(threads), observer);
+  return improve(qp, how,
+                 [](const DualQp& part, const Stop& stop, std::size_t memory) {
+                   return choose_solver(part, stop, memory);
+                 },
+                 {Threads(threads), observer});
 }
 
 /// The value at a point of sum_j c_j k(x_j, .), by the double loop.

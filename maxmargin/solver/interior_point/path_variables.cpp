@@ -7,6 +7,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace maxmargin::HWY_NAMESPACE {
+inline namespace path_variables_loops {
 namespace hn = hwy::HWY_NAMESPACE;
 
 /// As on_path, with fewer divisions. A variable that cannot move has no width, and gives nothing.
@@ -49,6 +50,7 @@ PathVariables::Sums find_all(PathVariables& variables, std::size_t count, double
           hn::GetLane(hn::SumOfLanes(d, conjugates)) + hn::GetLane(conjugate)};
 }
 
+}  // namespace path_variables_loops
 }  // namespace maxmargin::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

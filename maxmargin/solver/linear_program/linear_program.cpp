@@ -32,12 +32,11 @@ struct Group {
 
 class LpPath {
  public:
-  LpPath(const DualQp& qp, const LinearProgram& options, const Threads& threads,
-         const Observer& observer)
+  LpPath(const DualQp& qp, const LinearProgram& options, const Context& context)
       : qp_(qp),
         options_(options),
-        threads_(threads),
-        context_{threads, observer, {}, Precision::fast, 0, {}},
+        threads_(context.threads),
+        context_{context.threads, context.observer, {}, Precision::fast, 0, {}},
         limits_(context_, options.stop),
         points_(qp.K->size()),
         K_(points_ * points_),
@@ -53,7 +52,7 @@ class LpPath {
         at_point_(points_) {
     std::vector<Index> which(points_);
     std::iota(which.begin(), which.end(), Index{0});
-    threads.split(points_, block_rows, [&](std::size_t begin, std::size_t end) {
+    threads_.split(points_, block_rows, [&](std::size_t begin, std::size_t end) {
       qp.K->exact_block(std::span(which).subspan(begin, end - begin), 0, points_,
                         &K_[begin * points_], points_);
     });
@@ -383,12 +382,11 @@ std::optional<std::string> refuses(const DualQp& qp, const LinearProgram& option
   return std::nullopt;
 }
 
-ExpansionSolved solve(const DualQp& qp, const LinearProgram& options, const Threads& threads,
-                      const Observer& observer) {
+ExpansionSolved solve(const DualQp& qp, const LinearProgram& options, const Context& context) {
   if (const auto why = refuses(qp, options))
     throw Error(Fault::usage, "the linear-programming machine cannot do this: " + *why,
                 "leave --regulariser l1 out");
-  return LpPath(qp, options, threads, observer).solve();
+  return LpPath(qp, options, context).solve();
 }
 
 }  // namespace maxmargin

@@ -32,7 +32,6 @@ struct ExpansionSolved {
 
 /// run and certify. Coefficients that are rounding beside the largest are 0. Throws Error where it
 /// refuses.
-ExpansionSolved solve(const DualQp& qp, const LinearProgram& options, const Threads& threads,
-                      const Observer& observer = {});
+ExpansionSolved solve(const DualQp& qp, const LinearProgram& options, const Context& context);
 
 }  // namespace maxmargin

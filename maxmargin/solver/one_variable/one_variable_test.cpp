@@ -85,10 +85,8 @@ TEST(OneVariable, StopAtTheirLimitsAndSaySo) {
   GaussSeidel watched;
   watched.stop.kkt = 1e-13;
   watched.stop.relative_gap = 1e-15;
-  EXPECT_EQ(solve(two_classes(2000, 1e5), watched, threads,
-                  [](const Progress&) { return Control::cancel; })
-                .solution.ended,
-            Ended::cancelled);
+  const Context impatient(threads, [](const Progress&) { return Control::cancel; });
+  EXPECT_EQ(solve(two_classes(2000, 1e5), watched, impatient).solution.ended, Ended::cancelled);
 }
 
 TEST(OneVariable, RefuseEqualityRows) {

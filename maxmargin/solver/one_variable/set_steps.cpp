@@ -11,6 +11,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace maxmargin::HWY_NAMESPACE {
+inline namespace set_steps_loops {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::CappedTag<double, 8>;
@@ -87,6 +88,7 @@ std::size_t iterate_greedily(SetProblem& p, double target, std::size_t most_step
   return steps;
 }
 
+}  // namespace set_steps_loops
 }  // namespace maxmargin::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -9,6 +9,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace maxmargin::HWY_NAMESPACE {
+inline namespace violations_loops {
 namespace hn = hwy::HWY_NAMESPACE;
 
 template <class D>
@@ -47,6 +48,7 @@ double pass(const VariableColumns& of, const VariablePoint& at, std::size_t begi
   return result;
 }
 
+}  // namespace violations_loops
 }  // namespace maxmargin::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -405,12 +405,12 @@ class Method {
   }
 
   void tell(bool dual_step) const {
-    if (!options_.watch) return;
+    if (options_.watch == nullptr) return;
     double largest = 0;
     for (const double each : rows_ ? rows_->residual(primal_.residual()) : primal_.residual())
       largest = std::max(largest, std::abs(each));
     const std::vector<double> lambda = rows_ ? rows_->multipliers(primal_.lambda) : primal_.lambda;
-    options_.watch({steps_, violation_, largest, lambda, dual_step, bound_here_});
+    (*options_.watch)({steps_, violation_, largest, lambda, dual_step, bound_here_});
   }
 
   bool is_unbounded() const {

@@ -51,7 +51,8 @@ struct PrimalDual {
   bool orthogonal = true;
   bool newton = true;
   int working_set = 256;
-  std::function<void(const PrimalDualState&)> watch{};  ///< called after every working set
+  /// Called after every working set, where there is one; whoever sets it keeps it.
+  const std::function<void(const PrimalDualState&)>* watch = nullptr;
 
   static constexpr bool takes_start = true;  ///< Run::start is of use to it
   static constexpr std::string_view name = "primal-dual";

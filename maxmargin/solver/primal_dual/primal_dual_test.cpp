@@ -250,13 +250,14 @@ TEST(PrimalDual, CanBeWatchedStepByStep) {
   PrimalDual options;
   options.working_set = 1;
   std::size_t calls = 0, dual_steps = 0, last = 0;
-  options.watch = [&](const PrimalDualState& state) {
+  const std::function<void(const PrimalDualState&)> count = [&](const PrimalDualState& state) {
     ++calls;
     dual_steps += state.dual_step;
     EXPECT_LE(state.iteration, last + 1);
     EXPECT_EQ(state.lambda.size(), 2u);
     last = state.iteration;
   };
+  options.watch = &count;
   const Certified found = solved(qp, options);
   EXPECT_GT(dual_steps, 0u);
   EXPECT_EQ(calls - dual_steps, found.solution.iterations);
@@ -270,7 +271,7 @@ TEST(PrimalDual, BoundsWhatIsLeftWhileTheOffsetIsOff) {
   std::size_t looks = 0;
   PrimalDual options;
   options.orthogonal = false;
-  options.watch = [&](const PrimalDualState& state) {
+  const std::function<void(const PrimalDualState&)> judge = [&](const PrimalDualState& state) {
     if (state.dual_step && looks < 4) {
       ++looks;
       EXPECT_GE(state.bound.primal, below);
@@ -288,6 +289,7 @@ TEST(PrimalDual, BoundsWhatIsLeftWhileTheOffsetIsOff) {
     }
     if (state.dual_step) before = state.lambda;
   };
+  options.watch = &judge;
   solved(qp, options);
   EXPECT_GT(looks, 1u);
 }

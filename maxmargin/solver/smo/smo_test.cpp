@@ -81,13 +81,14 @@ TEST(Smo, AnObserverSeesTheRunAndCanEndIt) {
   options.stop.relative_gap = 1e-14;
   const Threads threads(1);
   int calls = 0;
-  const Certified stopped = solve(qp, options, threads, [&](const Progress& progress) {
+  const Context impatient(threads, [&](const Progress& progress) {
     ++calls;
     EXPECT_EQ(progress.size, qp.size());
     EXPECT_GE(progress.done, 0);
     EXPECT_LE(progress.done, 1);
     return Control::cancel;
   });
+  const Certified stopped = solve(qp, options, impatient);
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(stopped.solution.ended, Ended::cancelled);
   EXPECT_LE(stopped.certificate.bound_residual, 0);

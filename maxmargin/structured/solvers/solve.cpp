@@ -26,7 +26,7 @@ SolvedStructured solve(const Structured& problem, const StructuredSolver& solver
     throw Error(Fault::data, "the planes to start from are those of other examples",
                 "resume with the data that the model was trained on");
   StructuredSolution solution =
-      std::visit([&](const auto& chosen) { return run(problem, chosen, stop, how); }, solver);
+      visit_list([&](const auto& chosen) { return run(problem, chosen, stop, how); }, solver);
   StructuredWeights w(problem, solution.planes);
   CertifiedStructures own = certify(problem, solution.planes, {w}, how.threads);
   if (!solution.w.empty()) {

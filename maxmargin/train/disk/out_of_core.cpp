@@ -66,7 +66,7 @@ StreamedProblem problem_of(const SpilledData& data, const Stage& stage, const Su
     roles[data.appearance.empty() ? 0 : data.appearance[example.row]] = {example.target,
                                                                          example.cost};
   const bool classes = outcome == Outcome::classes;
-  return std::visit(
+  return visit_list(
       [&](const auto& loss) {
         const auto blocks = [roles, classes, loss](double label, double weight,
                                                    Block* out) -> std::size_t {
@@ -84,7 +84,7 @@ StreamedProblem problem_of(const SpilledData& data, const Stage& stage, const Su
 }
 
 std::size_t blocks_of(const Loss& loss) {
-  return std::visit([](const auto& chosen) { return chosen.blocks(1, 1).size(); }, loss);
+  return visit_list([](const auto& chosen) { return chosen.blocks(1, 1).size(); }, loss);
 }
 
 /// Rows take part only if they have a cost, so what is left of the memory is for those that are
@@ -149,13 +149,14 @@ struct Part {
 class Trainer {
  public:
   Trainer(const SpilledData& data, const Stage& stage, const TrainOptions& options,
-          const Threads& threads, const Observer& observer, std::size_t machines)
+          const Context& context, std::size_t machines)
       : data_(data),
         stage_(stage),
         rows_(*stage.rows),
         options_(options),
-        threads_(threads),
-        observer_(observer),
+        threads_(context.threads),
+        observer_(context.observer),
+        seconds_(context.seconds),
         machines_(static_cast<double>(machines)) {}
 
   Part train(const Subproblem& machine, Outcome outcome, DiskReport& disk) {
@@ -168,6 +169,7 @@ class Trainer {
       return answer_;
     };
     Stop stop = options_.stop;
+    stop.seconds = std::min(stop.seconds, seconds_);
     if (answer_ != Control::proceed) stop.seconds = 0;
     Part part = options_.solver == Lagrangian::name
                     ? by_lagrangian(machine, problem, stop, context, disk)
@@ -249,6 +251,7 @@ class Trainer {
   const TrainOptions& options_;
   const Threads& threads_;
   const Observer& observer_;
+  const double seconds_;
   const double machines_;
   double done_ = 0;
   Control answer_ = Control::proceed;
@@ -342,8 +345,8 @@ std::optional<std::string> refuses_out_of_core(const TrainOptions& options) {
   return refuses_task(options.task);
 }
 
-TrainedOutOfCore train(const SpilledData& data, const TrainOptions& options, const Threads& threads,
-                       const Observer& observer) {
+TrainedOutOfCore train(const SpilledData& data, const TrainOptions& options,
+                       const Context& context) {
   if (const auto reason = refuses_out_of_core(options))
     throw Error(Fault::usage, "out-of-core training cannot do this: " + *reason,
                 "leave out what it cannot do, or give more memory and train in it");
@@ -353,12 +356,12 @@ TrainedOutOfCore train(const SpilledData& data, const TrainOptions& options, con
   Trained& trained = result.trained;
   trained.solver = options.solver == "auto" ? "interior-point" : options.solver;
   trained.reason = "the rows are read from disk in each iteration";
-  Stage stage = stage_for(data, problems, options, threads, [&] {
-    if (clock.seconds() >= options.stop.seconds) return false;
+  Stage stage = stage_for(data, problems, options, context.threads, [&] {
+    if (clock.seconds() >= std::min(options.stop.seconds, context.seconds)) return false;
     Progress progress;
     progress.phase = options.approximate ? "approximate" : options.scaling ? "scale" : "functions";
     progress.seconds = clock.seconds();
-    return !observer || observer(progress) == Control::proceed;
+    return !context.observer || context.observer(progress) == Control::proceed;
   });
   if (stage.rows == nullptr)
     throw Error(Fault::usage, "the limit was reached before there were rows to train on",
@@ -369,7 +372,7 @@ TrainedOutOfCore train(const SpilledData& data, const TrainOptions& options, con
     trained.rank = stage.basis->row.size();
     trained.residual = stage.basis->residual;
   }
-  Trainer trainer(data, stage, options, threads, observer, problems.list.size());
+  Trainer trainer(data, stage, options, context, problems.list.size());
   for (const Subproblem& machine : problems.list) {
     Part part = trainer.train(machine, problems.outcome, result.disk);
     add_to(trained, part, model.machines.empty());

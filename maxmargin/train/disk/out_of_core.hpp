@@ -31,7 +31,7 @@ std::optional<std::string> refuses_out_of_core(const TrainOptions& options);
 /// whose model holds w alone; or one with a kernel that is approximated, with K_mn on disk, whose
 /// model holds the basis functions. Memory as spill() was told. Throws Error when
 /// refuses_out_of_core says why.
-TrainedOutOfCore train(const SpilledData& data, const TrainOptions& options, const Threads& threads,
-                       const Observer& observer = {});
+TrainedOutOfCore train(const SpilledData& data, const TrainOptions& options,
+                       const Context& context);
 
 }  // namespace maxmargin

@@ -190,8 +190,9 @@ bool is_cancelled(std::span<const TrainedMachine> machines) {
 }  // namespace
 
 OutOfFold judge_out_of_fold(const Prepared& prepared, const Folds& folds,
-                            const TrainOptions& options, const Threads& threads,
-                            const Observer& observer, const Retrainer* retrainer) {
+                            const TrainOptions& options, const Context& context,
+                            const Retrainer* retrainer) {
+  const Threads& threads = context.threads;
   OutOfFold result;
   Judge judge(prepared, folds, result);
   const Stopwatch clock;
@@ -200,32 +201,34 @@ OutOfFold judge_out_of_fold(const Prepared& prepared, const Folds& folds,
   TrainOptions limited = options;
   limited.certified = false;  // predictions are all that is told
   std::optional<Retrainable> can;
-  if (retrainer == nullptr) can = retrainable(prepared, options, left_out.size(), threads);
+  if (retrainer == nullptr) can = retrainable(prepared, options, left_out.size(), context);
   const bool is_single = prepared.problems.list.size() == 1;
   const auto together = HeldOut::takes(prepared) ? summed_up : put_together;
   std::vector<Retrained> at_once;
   std::optional<Retrainer> own;
   if (can && !is_single && left_out.size() <= most_at_once) {
-    at_once = retrain_each(prepared, *std::move(can), left_out, limited, threads,
-                           in_steps(observer, 0, 1, clock));
+    at_once = retrain_each(prepared, *std::move(can), left_out, limited,
+                           context.watched_by(in_steps(context.observer, 0, 1, clock)));
   } else if (can) {
-    retrainer = &own.emplace(prepared, *std::move(can), limited, threads,
-                             in_steps(observer, 0, folds.count + 1, clock));
+    retrainer =
+        &own.emplace(prepared, *std::move(can), limited,
+                     context.watched_by(in_steps(context.observer, 0, folds.count + 1, clock)));
   }
   const int before = own ? 1 : 0, steps = folds.count + before;
   if (retrainer != nullptr && is_cancelled(retrainer->whole())) result.ended = Ended::cancelled;
   for (int fold = 0; fold < folds.count && result.ended != Ended::cancelled; ++fold) {
     const auto number = static_cast<std::size_t>(fold);
-    limited.stop.seconds = std::max(0.0, options.stop.seconds - clock.seconds());
-    const Observer watching = in_steps(observer, before + fold, steps, clock);
+    const Context rest_of_run =
+        context.after(clock.seconds(), options.stop)
+            .watched_by(in_steps(context.observer, before + fold, steps, clock));
     if (retrainer != nullptr && number % most_at_once == 0) {
       const auto some = std::span(left_out).subspan(number).first(
           std::min(most_at_once, left_out.size() - number));
-      at_once = retrainer->without_each(some, limited, threads, watching);
+      at_once = retrainer->without_each(some, limited, rest_of_run);
     }
-    const Retrained rest =
-        !at_once.empty() ? std::move(at_once[number % most_at_once])
-                         : train_afresh(prepared, left_out[number], limited, threads, watching);
+    const Retrained rest = !at_once.empty()
+                               ? std::move(at_once[number % most_at_once])
+                               : train_afresh(prepared, left_out[number], limited, rest_of_run);
     result.ended = worse(result.ended, rest.ended);
     result.iterations += rest.iterations;
     if (rest.machines.empty())
@@ -240,17 +243,17 @@ OutOfFold judge_out_of_fold(const Prepared& prepared, const Folds& folds,
 }
 
 CrossValidated cross_validate(Dataset data, const TrainOptions& options, int folds,
-                              const Threads& threads, const Observer& observer) {
+                              const Context& context) {
   const Stopwatch clock;
   CrossValidated result;
   result.outcome = outcome_of(options.task);
   const Classes classes =
       result.outcome == Outcome::classes && data.labelled() ? classes_of(data) : Classes{};
-  const Prepared prepared = prepare(std::move(data), options, threads);
+  const Prepared prepared = prepare(std::move(data), options, context.threads);
   result.classes = prepared.problems.classes;
   result.folds = make_folds(prepared.examples.x->count(), prepared.y, prepared.weight,
                             result.outcome, folds, options.seed);
-  OutOfFold judged = judge_out_of_fold(prepared, result.folds, options, threads, observer);
+  OutOfFold judged = judge_out_of_fold(prepared, result.folds, options, context);
   result.predicted = std::move(judged.predicted);
   result.ended = judged.ended;
   result.iterations = judged.iterations;

@@ -20,8 +20,8 @@ struct OutOfFold {
 /// `retrainer`: of all rows, where it is there already. The machines of the folds start from its
 /// own (see retrain.hpp): five folds cost about as much as two trainings.
 OutOfFold judge_out_of_fold(const Prepared& prepared, const Folds& folds,
-                            const TrainOptions& options, const Threads& threads,
-                            const Observer& observer = {}, const Retrainer* retrainer = nullptr);
+                            const TrainOptions& options, const Context& context,
+                            const Retrainer* retrainer = nullptr);
 
 /// How well the predictions fit, every row counting with its weight.
 struct CrossValidated {
@@ -41,6 +41,6 @@ struct CrossValidated {
 /// Stratified and drawn with options.seed. A scaling is learned once, from all rows; it does not
 /// look at labels.
 CrossValidated cross_validate(Dataset data, const TrainOptions& options, int folds,
-                              const Threads& threads, const Observer& observer = {});
+                              const Context& context);
 
 }  // namespace maxmargin

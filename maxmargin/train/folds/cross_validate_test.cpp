@@ -179,10 +179,21 @@ TEST(CrossValidate, NumberOfThreadsAndObserverChangeNothing) {
   const Dataset data = made::classification(150, 4, Storage::sparse, 9, 3);
   const TrainOptions options{.task = Svc{.cost = 2}, .kernel = Rbf{1}, .seed = 3};
   const auto run = [&](int threads, const Observer& observer) {
-    return cross_validate(made::copy_of(data), options, 5, Threads(threads), observer).predicted;
+    return cross_validate(made::copy_of(data), options, 5, {Threads(threads), observer}).predicted;
   };
   const std::vector<double> one = run(1, {});
   EXPECT_EQ(one, run(3, [](const Progress&) { return Control::proceed; }));
+}
+
+TEST(CrossValidate, EndsWithTheTimeOfItsContext) {
+  const Dataset data = made::classification(150, 4, Storage::sparse, 9, 3);
+  const TrainOptions options{.task = Svc{.cost = 2}, .kernel = Rbf{1}};
+  const Threads threads(1);
+  Context none(threads);
+  none.seconds = 0;
+  EXPECT_EQ(train(made::copy_of(data), options, none).ended, Ended::time_limit);
+  EXPECT_EQ(cross_validate(made::copy_of(data), options, 5, none).ended, Ended::time_limit);
+  EXPECT_EQ(cross_validate(made::copy_of(data), options, 5, threads).ended, Ended::converged);
 }
 
 }  // namespace

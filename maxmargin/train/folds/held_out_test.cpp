@@ -80,7 +80,7 @@ TEST(HeldOut, HasTheValuesOfAModelWithItsSupportVectors) {
       left_out[i] = true;
       held_out.push_back(i);
     }
-    const Retrained rest = train_afresh(prepared, left_out, options, Threads(1), {});
+    const Retrained rest = train_afresh(prepared, left_out, options, Threads(1));
     const auto model = [&](auto&& together) {
       return together(prepared, rest.problems, options, rest.machines, Threads(1)).model;
     };

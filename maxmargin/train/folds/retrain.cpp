@@ -77,12 +77,11 @@ TrainedMachine retrained(const FromMoreRows& more, const Subproblem& problem,
   const Formulated rest = without(more.all, problem.examples, problem.loss, problem.bias, left_out);
   const TrainOptions& options = run.options;
   const Solver solver = with_settings(options.settings ? *options.settings : Solver(Smo{}), rest.qp,
-                                      run.stop(), run.memory);
+                                      run.stop(), run.given.memory);
   TrainedMachine result;
   result.solver = name_of(solver);
   result.reason = "starts from the machine of more rows";
-  result.certified =
-      more.restart.solve(rest.qp, more.from, solver, run.threads, run.observer(), run.judged());
+  result.certified = more.restart.solve(rest.qp, more.from, solver, run.context(), run.judged());
   Solution& solution = result.certified.solution;
   solution.ended = run.ended(solution.ended);
   result.coefficients = rest.coefficients(solution.a);
@@ -125,16 +124,15 @@ std::vector<double> values_at_examples(const Formulated& all, const Subproblem& 
 }
 
 Retrained train_afresh(const Prepared& prepared, const std::vector<bool>& left_out,
-                       const TrainOptions& options, const Threads& threads,
-                       const Observer& observer) {
+                       const TrainOptions& options, const Context& context) {
   Retrained result = remaining(prepared, left_out);
-  result.machines = train_machines(prepared.examples, result.problems, options, threads, observer);
+  result.machines = train_machines(prepared.examples, result.problems, options, context);
   sum_up(result);
   return result;
 }
 
 std::optional<Retrainable> retrainable(const Prepared& prepared, const TrainOptions& options,
-                                       std::size_t folds, const Threads& threads) {
+                                       std::size_t folds, const Context& context) {
   constexpr std::size_t least_folds = 3;
   if (is_one_problem(prepared.problems.multiclass) || options.l1) return std::nullopt;
   if (folds < least_folds || options.approximate || prepared.problems.list.empty() ||
@@ -143,34 +141,35 @@ std::optional<Retrainable> retrainable(const Prepared& prepared, const TrainOpti
   const Subproblem& first = prepared.problems.list.front();
   const auto is_infinite = [](const Example& example) { return std::isinf(example.cost); };
   if (std::ranges::any_of(first.examples, is_infinite)) return std::nullopt;
-  Retrainable result{formulated(prepared, first, options.kernel, threads)};
+  Retrainable result{formulated(prepared, first, options.kernel, context.threads)};
   const bool is_smo =
       options.settings ? std::holds_alternative<Smo>(*options.settings)
       : options.solver != "auto"
           ? options.solver == Smo::name
           : std::holds_alternative<Smo>(
-                chosen_solver(result.first.qp, options.stop, options, memory_for(options)).solver);
+                chosen_solver(result.first.qp, options.stop, options, memory_for(options, context))
+                    .solver);
   if (!is_smo) return std::nullopt;
   return result;
 }
 
 std::vector<Retrained> retrain_each(const Prepared& prepared, Retrainable can,
                                     std::span<const std::vector<bool>> left_out,
-                                    const TrainOptions& options, const Threads& threads,
-                                    const Observer& observer) {
+                                    const TrainOptions& options, const Context& context) {
   std::vector<Retrained> results;
   for (const std::vector<bool>& rows : left_out) results.push_back(untrained(prepared, rows));
   const std::size_t steps = left_out.size() + 1;
-  Audience audience(observer, prepared.problems.list.size() * steps);
+  Audience audience(context, prepared.problems.list.size() * steps);
   for_each_machine(
-      prepared.examples, prepared.problems, options, threads,
-      [&](std::size_t k, std::size_t memory, const Threads& crew) {
+      prepared.examples, prepared.problems, options, context,
+      [&](std::size_t k, const Context& given) {
         const Subproblem& problem = prepared.problems.list[k];
-        const std::size_t kept = memory / 4, beside = memory - kept;
-        const Formulated all = keeping_rows(prepared, k, can, options.kernel, kept, crew);
+        const std::size_t kept = given.memory / 4;
+        const Context beside = given.with_memory(given.memory - kept);
+        const Formulated all = keeping_rows(prepared, k, can, options.kernel, kept, given.threads);
         const TrainedMachine whole =
-            train_one(prepared.examples, all, {options, beside, crew, audience, k * steps});
-        const Restart restart(all.qp, whole.certified, kept / restart_bytes, crew);
+            train_one(prepared.examples, all, {options, beside, audience, k * steps});
+        const Restart restart(all.qp, whole.certified, kept / restart_bytes, given.threads);
         for (std::size_t fold = 0; fold < results.size(); ++fold) {
           Retrained& result = results[fold];
           const auto at = std::ranges::lower_bound(result.number, k) - result.number.begin();
@@ -181,7 +180,7 @@ std::vector<Retrained> retrain_each(const Prepared& prepared, Retrainable can,
             TrainedMachine& machine = result.machines[position];
             machine = is_same ? whole
                               : retrained({all, restart, whole.certified}, problem, left_out[fold],
-                                          {options, beside, crew, audience, k * steps + fold + 1});
+                                          {options, beside, audience, k * steps + fold + 1});
             machine.certified.f = {};
             machine.certified.solution.a = {};
           }
@@ -193,83 +192,80 @@ std::vector<Retrained> retrain_each(const Prepared& prepared, Retrainable can,
 }
 
 Retrainer::Retrainer(const Prepared& prepared, Retrainable can, const TrainOptions& options,
-                     const Threads& threads, const Observer& observer)
+                     const Context& context)
     : prepared_(prepared),
       all_(prepared.problems.list.size()),
       whole_(prepared.problems.list.size()),
       restart_(prepared.problems.list.size()) {
-  Audience audience(observer, whole_.size());
+  Audience audience(context, whole_.size());
   double examples = 0;
   for (const Subproblem& problem : prepared.problems.list)
     examples += static_cast<double>(problem.examples.size());
   for_each_machine(
-      prepared.examples, prepared.problems, options, threads,
-      [&](std::size_t k, std::size_t memory, const Threads& crew) {
+      prepared.examples, prepared.problems, options, context,
+      [&](std::size_t k, const Context& given) {
         const double share =
             static_cast<double>(prepared.problems.list[k].examples.size()) / examples;
-        const auto kept = static_cast<std::size_t>(share * static_cast<double>(kept_part(options)));
-        all_[k] = keeping_rows(prepared, k, can, options.kernel, kept, crew);
-        const std::size_t beside = memory_beside_kept(memory, options, crew, threads);
-        whole_[k] = train_one(prepared.examples, all_[k], {options, beside, crew, audience, k},
+        const auto kept =
+            static_cast<std::size_t>(share * static_cast<double>(kept_part(options, context)));
+        all_[k] = keeping_rows(prepared, k, can, options.kernel, kept, given.threads);
+        const Context beside = beside_kept(given, options, context);
+        whole_[k] = train_one(prepared.examples, all_[k], {options, beside, audience, k},
                               prepared.problems.list[k].start);
-        restart_[k] = Restart(all_[k].qp, whole_[k].certified, kept / restart_bytes, crew);
+        restart_[k] = Restart(all_[k].qp, whole_[k].certified, kept / restart_bytes, given.threads);
       });
 }
 
 Retrained Retrainer::without(const std::vector<bool>& left_out, const TrainOptions& options,
-                             const Threads& threads, const Observer& observer,
-                             const Retrained* from) const {
+                             const Context& context, const Retrained* from) const {
   Retrained result = untrained(prepared_, left_out);
-  Audience audience(observer, result.number.size());
-  for_each_machine(
-      prepared_.examples, result.problems, options, threads,
-      [&](std::size_t k, std::size_t memory, const Threads& crew) {
-        const std::size_t number = result.number[k];
-        const Subproblem& problem = prepared_.problems.list[number];
-        const TrainedMachine* machine = &whole_[number];
-        std::size_t examples = problem.examples.size();
-        if (from != nullptr) {
-          const auto at = std::ranges::lower_bound(from->number, number) - from->number.begin();
-          machine = &from->machines[static_cast<std::size_t>(at)];
-          examples = from->problems.list[static_cast<std::size_t>(at)].examples.size();
-        }
-        const bool is_same = result.problems.list[k].examples.size() == examples;
-        result.machines[k] =
-            is_same
-                ? *machine
-                : retrained({all_[number], restart_[number], machine->certified}, problem, left_out,
-                            {options, memory_beside_kept(memory, options, crew, threads), crew,
-                             audience, k});
-        audience.finished(k);
-      });
+  Audience audience(context, result.number.size());
+  for_each_machine(prepared_.examples, result.problems, options, context,
+                   [&](std::size_t k, const Context& given) {
+                     const std::size_t number = result.number[k];
+                     const Subproblem& problem = prepared_.problems.list[number];
+                     const TrainedMachine* machine = &whole_[number];
+                     std::size_t examples = problem.examples.size();
+                     if (from != nullptr) {
+                       const auto at =
+                           std::ranges::lower_bound(from->number, number) - from->number.begin();
+                       machine = &from->machines[static_cast<std::size_t>(at)];
+                       examples = from->problems.list[static_cast<std::size_t>(at)].examples.size();
+                     }
+                     const bool is_same = result.problems.list[k].examples.size() == examples;
+                     const Context beside = beside_kept(given, options, context);
+                     result.machines[k] =
+                         is_same ? *machine
+                                 : retrained({all_[number], restart_[number], machine->certified},
+                                             problem, left_out, {options, beside, audience, k});
+                     audience.finished(k);
+                   });
   sum_up(result);
   return result;
 }
 
 std::vector<Retrained> Retrainer::without_each(std::span<const std::vector<bool>> left_out,
-                                               const TrainOptions& options, const Threads& threads,
-                                               const Observer& observer,
+                                               const TrainOptions& options, const Context& context,
                                                const Retrained* from) const {
   std::vector<Retrained> results(left_out.size());
-  Audience audience(observer, left_out.size());
-  TrainOptions limited = options;
-  const auto retrain = [&](std::size_t fold, const TrainOptions& shared, const Threads& crew) {
-    TrainOptions own = shared;
-    own.stop = audience.rest_of(options.stop);
-    const Observer watching = [&](const Progress& progress) {
-      return audience.tell(fold, progress);
-    };
-    results[fold] = without(left_out[fold], own, crew, watching, from);
+  Audience audience(context, left_out.size());
+  const auto retrain = [&](std::size_t fold, const Context& shared) {
+    Context own =
+        shared.watched_by([&](const Progress& progress) { return audience.tell(fold, progress); });
+    own.seconds = audience.rest_of(options.stop).seconds;
+    results[fold] = without(left_out[fold], options, own, from);
     results[fold].ended = audience.ended(results[fold].ended);
     audience.finished(fold);
   };
+  const Threads& threads = context.threads;
   if (all_.size() > 1 || !side_by_side(left_out.size(), threads)) {
-    for (std::size_t fold = 0; fold < left_out.size(); ++fold) retrain(fold, limited, threads);
+    for (std::size_t fold = 0; fold < left_out.size(); ++fold) retrain(fold, context);
     return results;
   }
-  limited.memory_bytes = memory_for(options) / static_cast<std::size_t>(threads.count());
   const Threads alone(1);
-  threads.run(left_out.size(), [&](std::size_t fold) { retrain(fold, limited, alone); });
+  const auto crew = static_cast<std::size_t>(threads.count());
+  const Context each = context.on(alone).with_memory(memory_for(options, context) / crew);
+  threads.run(left_out.size(), [&](std::size_t fold) { retrain(fold, each); });
   return results;
 }
 

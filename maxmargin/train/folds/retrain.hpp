@@ -16,8 +16,7 @@ struct Retrained {
 
 /// From nothing, and without what the machines of all rows tell.
 Retrained train_afresh(const Prepared& prepared, const std::vector<bool>& left_out,
-                       const TrainOptions& options, const Threads& threads,
-                       const Observer& observer);
+                       const TrainOptions& options, const Context& context);
 
 /// A data set whose machines can be trained again without some rows, with what is known of them.
 struct Retrainable {
@@ -27,7 +26,7 @@ struct Retrainable {
 /// no cost may be infinite. Otherwise machines of fewer rows are trained afresh. So they are where
 /// `folds` are so few that a start from all rows is no help.
 std::optional<Retrainable> retrainable(const Prepared& prepared, const TrainOptions& options,
-                                       std::size_t folds, const Threads& threads);
+                                       std::size_t folds, const Context& context);
 
 /// f of a machine, bias included, at all examples of its problem, those left out too. `all` is the
 /// problem with all rows, over whose points `certified` has f.
@@ -46,19 +45,17 @@ class Retrainer {
  public:
   /// Trains the machines of all rows. Keeps a reference to `prepared`.
   Retrainer(const Prepared& prepared, Retrainable can, const TrainOptions& options,
-            const Threads& threads, const Observer& observer);
+            const Context& context);
 
   /// Without the rows that have `left_out[row]`, by these options, which may differ in limits.
   /// Starts from the machines of `from`, trained without fewer rows, in the place of those of all.
   Retrained without(const std::vector<bool>& left_out, const TrainOptions& options,
-                    const Threads& threads, const Observer& observer,
-                    const Retrained* from = nullptr) const;
+                    const Context& context, const Retrained* from = nullptr) const;
 
   /// The same for each of `left_out`: those of a single machine side by side, where they are enough
   /// for all threads. The limits of `options` are for all of them together.
   std::vector<Retrained> without_each(std::span<const std::vector<bool>> left_out,
-                                      const TrainOptions& options, const Threads& threads,
-                                      const Observer& observer,
+                                      const TrainOptions& options, const Context& context,
                                       const Retrained* from = nullptr) const;
 
   /// f of a machine (the k-th of `retrained`) at all examples of its problem, those left out too.
@@ -78,7 +75,6 @@ class Retrainer {
 /// its folds is forgotten before the next has its turn, variables and f included.
 std::vector<Retrained> retrain_each(const Prepared& prepared, Retrainable can,
                                     std::span<const std::vector<bool>> left_out,
-                                    const TrainOptions& options, const Threads& threads,
-                                    const Observer& observer);
+                                    const TrainOptions& options, const Context& context);
 
 }  // namespace maxmargin

@@ -66,7 +66,7 @@ Retrainable can(const Prepared& prepared, const TrainOptions& options) {
 }
 Retrainer retrainer_of(const Prepared& prepared, const TrainOptions& options,
                        const Threads& threads) {
-  return Retrainer(prepared, can(prepared, options), options, threads, {});
+  return Retrainer(prepared, can(prepared, options), options, threads);
 }
 
 /// The same machines, certified the same, with coefficients of the same rows.
@@ -104,14 +104,14 @@ TEST(Retrainer, FindsTheMachinesThatTrainingAfreshFinds) {
     ASSERT_TRUE(retrainable(prepared, each.options, 5, threads));
     const Retrainer retrainer = retrainer_of(prepared, each.options, threads);
     const auto afresh = [&](const std::vector<bool>& left_out) {
-      return train_afresh(prepared, left_out, each.options, threads, {});
+      return train_afresh(prepared, left_out, each.options, threads);
     };
     const std::vector<bool> fifth = every(rows, 5, 1);
-    const Retrained rest = retrainer.without(fifth, each.options, threads, {});
+    const Retrained rest = retrainer.without(fifth, each.options, threads);
     expect_same(rest, afresh(fifth), fifth, each.options.stop);
     std::vector<bool> more = fifth;
     for (std::size_t i = 0; i < rows; i += 3) more[i] = true;
-    expect_same(retrainer.without(more, each.options, threads, {}, &rest), afresh(more), more,
+    expect_same(retrainer.without(more, each.options, threads, &rest), afresh(more), more,
                 each.options.stop);
   }
 }
@@ -125,7 +125,7 @@ void expect_known(std::vector<Case> list, double tolerance) {
     const Prepared prepared = prepare(std::move(each.data), each.options, threads);
     if (prepared.problems.list.size() > 1) continue;
     const Retrainer retrainer = retrainer_of(prepared, each.options, threads);
-    const Retrained rest = retrainer.without(every(data.rows(), 4, 2), each.options, threads, {});
+    const Retrained rest = retrainer.without(every(data.rows(), 4, 2), each.options, threads);
     const Model model =
         put_together(prepared, rest.problems, each.options, rest.machines, threads).model;
     const std::vector<double> f = Predictor(model).decision_values(data.x, threads);
@@ -155,7 +155,7 @@ TEST(Retrainer, AnswersWithTheSameBitsForAnyNumberOfThreads) {
     for (const int count : {1, 3}) {
       const Threads threads(count);
       const Retrainer retrainer = retrainer_of(prepared, each.options, threads);
-      const Retrained rest = retrainer.without(left_out, each.options, threads, {});
+      const Retrained rest = retrainer.without(left_out, each.options, threads);
       std::vector<std::vector<double>> f;
       for (const TrainedMachine& machine : rest.machines) f.push_back(machine.certified.f);
       if (first.empty()) first = f;
@@ -174,13 +174,13 @@ TEST(Retrainer, TrainsTheFoldsOfOneMachineAfterAnotherToTheSameBits) {
     const Retrainer retrainer = retrainer_of(prepared, each.options, Threads(1));
     for (const int count : {1, 2}) {
       const std::vector<Retrained> folds = retrain_each(prepared, can(prepared, each.options),
-                                                        left_out, each.options, Threads(count), {});
+                                                        left_out, each.options, Threads(count));
       const std::vector<Retrained> side_by_side =
-          retrainer.without_each(left_out, each.options, Threads(count), {});
+          retrainer.without_each(left_out, each.options, Threads(count));
       ASSERT_EQ(folds.size(), left_out.size());
       ASSERT_EQ(side_by_side.size(), left_out.size());
       for (std::size_t fold = 0; fold < folds.size(); ++fold) {
-        const Retrained one = retrainer.without(left_out[fold], each.options, Threads(1), {});
+        const Retrained one = retrainer.without(left_out[fold], each.options, Threads(1));
         const Retrained& beside = side_by_side[fold];
         ASSERT_EQ(beside.machines.size(), one.machines.size());
         for (std::size_t k = 0; k < one.machines.size(); ++k)
@@ -201,7 +201,7 @@ TEST(Retrainer, MachinesThatLoseNoRowStayAsTheyAre) {
   const Retrainer retrainer = retrainer_of(prepared, options, Threads(1));
   std::vector<bool> left_out(60, false);
   left_out[7] = true;
-  const Retrained rest = retrainer.without(left_out, options, Threads(1), {});
+  const Retrained rest = retrainer.without(left_out, options, Threads(1));
   ASSERT_EQ(rest.machines.size(), 3u);
   int same = 0;
   for (std::size_t k = 0; k < 3; ++k)

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "maxmargin/loss/block.hpp"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "maxmargin/solver/smo/pairs/grouped_gradient.cpp"
 #include <hwy/foreach_target.h>
@@ -27,9 +29,9 @@ constexpr std::size_t gradient_group = GroupedGradient::group_points;
 
 HWY_BEFORE_NAMESPACE();
 namespace maxmargin::HWY_NAMESPACE {
+inline namespace grouped_gradient_loops {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 // Two equal points have no curvature between them.
 constexpr float least_curvature = 1e-12f;
 
@@ -139,6 +141,7 @@ GroupedGradient::Partner best_partner(const float* low, const float* diagonals, 
   return {static_cast<double>(gains[found]), static_cast<std::size_t>(points[found])};
 }
 
+}  // namespace grouped_gradient_loops
 }  // namespace maxmargin::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -152,7 +155,6 @@ HWY_EXPORT(extreme_group);
 HWY_EXPORT(find_in_group);
 HWY_EXPORT(best_partner);
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t largest_vector = 8;
 
 }  // namespace

@@ -13,6 +13,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace maxmargin::HWY_NAMESPACE {
+inline namespace inner_loops {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -192,6 +193,7 @@ InnerResult iterate(InnerProblem& p, double target, std::size_t most_steps) {
   }
 }
 
+}  // namespace inner_loops
 }  // namespace maxmargin::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -10,6 +10,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace maxmargin::HWY_NAMESPACE {
+inline namespace label_loops {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Labels = hn::CappedTag<double, 8>;
@@ -102,6 +103,7 @@ void add_label_changes_loop(const float* const* z, std::size_t rows, std::size_t
   for (; r < rows; ++r) add_changes<1>(z + r, rank, change + r * stride, stride, w);
 }
 
+}  // namespace label_loops
 }  // namespace maxmargin::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
