@@ -305,11 +305,7 @@ std::size_t unlearn(const Prepared& prepared, const TrainOptions& options, ToLea
 LeaveOneOut without_each(const Prepared& prepared, const TrainOptions& options, ToLeaveOut out,
                          const Context& context) {
   const Stopwatch clock;
-  const bool all = visit_list(
-      [](const auto& task) {
-        return requires { task.nu; };
-      },
-      options.task);
+  const bool all = has_nu(options.task);
   LeaveOneOut result;
   result.followed = unlearn(prepared, options, out, context);
   result.predicted = std::move(out.predicted);

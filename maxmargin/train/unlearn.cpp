@@ -26,7 +26,8 @@ std::vector<Decremental::Bounds> bounds_without(const Formulated& formulated, st
   return bounds;
 }
 
-/// Whether rows are counted by a nu, which is another one without a row.
+}  // namespace
+
 bool has_nu(const Task& task) {
   return visit_list(
       [](const auto& chosen) {
@@ -34,8 +35,6 @@ bool has_nu(const Task& task) {
       },
       task);
 }
-
-}  // namespace
 
 std::vector<double> values_without(const WholeMachine& whole, std::span<const std::size_t> examples,
                                    const TrainOptions& options, const Context& context) {

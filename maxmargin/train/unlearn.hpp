@@ -4,6 +4,9 @@
 
 namespace maxmargin {
 
+/// Whether rows are counted by a nu, which is another one without a row.
+bool has_nu(const Task& task);
+
 /// A machine with all its examples, solved.
 struct WholeMachine {
   const Formulated& formulated;

@@ -23,23 +23,36 @@ struct Counts {
   std::size_t followed = 0, all = 0;
 };
 
+/// The one machine of a data set.
+struct Solved {
+  Solved(const Dataset& data, const TrainOptions& options, const Threads& threads)
+      : prepared(prepare(made::copy_of(data), options, threads)),
+        problem(prepared.problems.list.front()),
+        formulated(formulate(prepared.examples, problem.examples, problem.loss, options.kernel,
+                             problem.bias, threads)),
+        certified(solve_from(
+            nullptr, formulated.qp,
+            chosen_solver(formulated.qp, options.stop, options, memory_for(options, threads))
+                .solver,
+            threads)) {}
+  WholeMachine whole() const { return {formulated, problem, certified}; }
+
+  const Prepared prepared;
+  const Subproblem& problem;
+  const Formulated formulated;
+  const Certified certified;
+};
+
 /// Leaves out each support vector both ways; a value that was followed must be that of the machine
 /// trained afresh.
 Counts compared(const Dataset& data, const TrainOptions& options, const Threads& threads) {
-  const Prepared prepared = prepare(made::copy_of(data), options, threads);
-  const Subproblem& problem = prepared.problems.list.front();
-  const Formulated formulated = formulate(prepared.examples, problem.examples, problem.loss,
-                                          options.kernel, problem.bias, threads);
-  const Certified certified = solve_from(
-      nullptr, formulated.qp,
-      chosen_solver(formulated.qp, options.stop, options, memory_for(options, threads)).solver,
-      threads);
+  const Solved solved(data, options, threads);
+  const auto& [prepared, problem, formulated, certified] = solved;
   std::vector<std::size_t> examples;
   for (const auto& [row, beta] : formulated.coefficients(certified.solution.a))
     for (std::size_t i = 0; i < problem.examples.size(); ++i)
       if (problem.examples[i].row == row) examples.push_back(i);
-  const std::vector<double> f =
-      values_without({formulated, problem, certified}, examples, options, threads);
+  const std::vector<double> f = values_without(solved.whole(), examples, options, threads);
   Counts counts;
   for (std::size_t k = 0; k < examples.size(); ++k) {
     ++counts.all;
@@ -126,18 +139,12 @@ TEST(Unlearn, LeavesARowsEqualsAndWeightsInPlace) {
 TEST(Unlearn, HasTheSameBitsForAnyNumberOfThreads) {
   const Dataset data = made::classification(400, 3, Storage::dense_floats, 15);
   const TrainOptions options = tight(Svc{.cost = 3}, Rbf{3.0});
-  const Prepared prepared = prepare(made::copy_of(data), options, Threads(1));
-  const Subproblem& problem = prepared.problems.list.front();
-  const Formulated formulated = formulate(prepared.examples, problem.examples, problem.loss,
-                                          options.kernel, problem.bias, Threads(1));
-  const Certified certified = solve_from(
-      nullptr, formulated.qp,
-      chosen_solver(formulated.qp, options.stop, options, memory_for(options, Threads(1))).solver,
-      Threads(1));
+  const Solved solved(data, options, Threads(1));
   std::vector<std::size_t> examples;
   for (std::size_t i = 0; i < 400; ++i)
-    if (certified.solution.a[formulated.shares[i].variable] > 0) examples.push_back(i);
-  const WholeMachine whole{formulated, problem, certified};
+    if (solved.certified.solution.a[solved.formulated.shares[i].variable] > 0)
+      examples.push_back(i);
+  const WholeMachine whole = solved.whole();
   const auto one = values_without(whole, examples, options, Threads(1));
   const auto two = values_without(whole, examples, options, Threads(3));
   ASSERT_GT(one.size(), 64u);
@@ -152,17 +159,10 @@ TEST(Unlearn, HasTheSameBitsForAnyNumberOfThreads) {
 TEST(Unlearn, SaysNothingWhereItIsCancelled) {
   const Dataset data = made::classification(60, 3, Storage::dense_doubles, 16);
   const TrainOptions options = tight(Svc{.cost = 3}, Rbf{3.0});
-  const Prepared prepared = prepare(made::copy_of(data), options, Threads(1));
-  const Subproblem& problem = prepared.problems.list.front();
-  const Formulated formulated = formulate(prepared.examples, problem.examples, problem.loss,
-                                          options.kernel, problem.bias, Threads(1));
-  const Certified certified = solve_from(
-      nullptr, formulated.qp,
-      chosen_solver(formulated.qp, options.stop, options, memory_for(options, Threads(1))).solver,
-      Threads(1));
+  const Solved solved(data, options, Threads(1));
   const std::vector<std::size_t> examples{0, 1, 2};
   for (const double value :
-       values_without({formulated, problem, certified}, examples, options,
+       values_without(solved.whole(), examples, options,
                       {Threads(1), [](const Progress&) { return Control::cancel; }}))
     EXPECT_TRUE(std::isnan(value));
 }
