@@ -34,13 +34,13 @@ TEST(ExpansionCertificate, ChargesWhatTheEqualityRowMisses) {
 }
 
 TEST(ExpansionCertificate, HasTheLargestTermOfTheGapAsItsViolation) {
-  // f = 0.75, 0.25, -1: losses of 0.25, 0.75 and 0, where a is 0, C and C.
+  // f = 0.75, 0.25, -1: losses of 0.25, 0.75 and 0, where a is C, 0 and C.
   const ExpansionCertified judged =
-      certify(three_points(), {{0.75, 0.25, -1}, {0}, {0, 0.5, 0.5}}, Threads(1));
+      certify(three_points(), {{0.75, 0.25, -1}, {0}, {0.5, 0, 0.5}}, Threads(1));
   EXPECT_NEAR(judged.certificate.primal, 2 + 0.5 * (0.25 + 0.75), 1e-12);
   EXPECT_NEAR(judged.certificate.dual, 1, 1e-12);
-  // C max(0, 1 - y f) - a (1 - y f), for a cost of 1: that of the first.
-  EXPECT_NEAR(judged.certificate.kkt, 0.25, 1e-12);
+  // C max(0, 1 - y f) - a (1 - y f), for a cost of 1: that of the second.
+  EXPECT_NEAR(judged.certificate.kkt, 0.75, 1e-12);
 }
 
 }  // namespace
