@@ -343,6 +343,22 @@ TEST_F(LibsvmAbi, FewRowsHaveProbabilitiesToo) {
     }
 }
 
+// Found by fuzzing: a share of the least double is 0, and ten times as much is no more.
+TEST_F(LibsvmAbi, LabelsNextToNothingAreLearnedToo) {
+  svm_node ends{-1, 0};
+  svm_node* x[] = {&ends, &ends, &ends, &ends};
+  double y[] = {3.79e-321, 0, 0, 0};
+  const svm_problem problem{4, y, x};
+  svm_parameter param = defaults(NU_SVR);
+  param.kernel_type = LINEAR;
+  param.C = 5;
+  param.probability = 1;
+  svm_model* model = svm_train(&problem, &param);
+  ASSERT_NE(model, nullptr);
+  EXPECT_NEAR(svm_predict(model, &ends), 0, 1e-300);
+  svm_free_and_destroy_model(&model);
+}
+
 #ifndef MAXMARGIN_SANITIZED  // ten million steps
 // Found by fuzzing: a kernel that is not definite and a huge C, steps towards which are small.
 // LIBSVM gives up after ten million.
