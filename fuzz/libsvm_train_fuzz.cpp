@@ -31,11 +31,12 @@ class Bytes {
     }
     return value;
   }
-  /// Mostly a plain number, sometimes any bits.
+  /// Mostly a plain number, sometimes any bits. Not large: with powers of these training takes
+  /// long.
   double number() {
     const std::uint8_t kind = byte();
     if (kind >= 240) return raw<double>();
-    return (kind - 120) / 16.0;
+    return (kind - 120) / 64.0;
   }
 
  private:

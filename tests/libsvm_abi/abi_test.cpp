@@ -349,8 +349,7 @@ TEST_F(LibsvmAbi, LabelsNextToNothingAreLearnedToo) {
   svm_node* x[] = {&ends, &ends, &ends, &ends};
   double y[] = {3.79e-321, 0, 0, 0};
   const svm_problem problem{4, y, x};
-  svm_parameter param = defaults(NU_SVR);
-  param.kernel_type = LINEAR;
+  svm_parameter param = defaults(NU_SVR, LINEAR);
   param.C = 5;
   param.probability = 1;
   svm_model* model = svm_train(&problem, &param);
@@ -367,8 +366,7 @@ TEST_F(LibsvmAbi, AHugeCEndsToo) {
   svm_node* x[] = {one, two, &ends, &ends};
   double y[] = {0, 2, 0, 0};
   const svm_problem problem{4, y, x};
-  svm_parameter param = defaults(C_SVC);
-  param.kernel_type = POLY;
+  svm_parameter param = defaults(C_SVC, POLY);
   param.degree = 1;
   param.gamma = 1e-300;
   param.coef0 = -7.4375;
