@@ -34,11 +34,13 @@ Bounds bounds_of(const Parts& parts, const CertificateOf& certificate_of) {
   return sum;
 }
 
-/// Coefficients change by more or less: they leave their equations and their bounds.
+/// Coefficients change by more or less: they leave their equations and their bounds. Or the bias
+/// does alone, and what is free beside it.
 void move_coefficients(Model& model, double size, Rng& rng) {
+  const double share = rng.uniform() < 0.3 ? 0 : 0.5;
   for (Machine& machine : model.machines) {
     for (double& each : machine.coefficient)
-      if (rng.uniform() < 0.5) each += size * rng.normal();
+      if (rng.uniform() < share) each += size * rng.normal();
     for (double& each : machine.lambda) each += size * rng.normal();
   }
 }
