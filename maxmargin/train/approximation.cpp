@@ -14,6 +14,8 @@ namespace maxmargin {
 namespace {
 
 constexpr double seconds_between_reports = 0.1;
+// The rest of the time is the solver's.
+constexpr double share_of_time = 0.5;
 
 std::shared_ptr<const Quadratic> kernel_over(const Examples& data, const Kernel& kernel,
                                              const std::vector<Index>& rows) {
@@ -63,7 +65,7 @@ ApproximatedKernel approximate_kernel(const Examples& data, const TrainOptions& 
   double last_report = 0;
   const GoOn go_on = [&] {
     const double seconds = clock.seconds();
-    if (seconds >= std::min(options.stop.seconds, context.seconds)) return false;
+    if (seconds >= share_of_time * std::min(options.stop.seconds, context.seconds)) return false;
     if (!context.observer || seconds - last_report < seconds_between_reports) return true;
     last_report = seconds;
     Progress progress;

@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 #include "maxmargin/model/predict.hpp"
 #include "maxmargin/model/verify/verify.hpp"
+#include "maxmargin/train/folds/cross_validate.hpp"
 #include "tests/made_data.hpp"
 
 namespace maxmargin::approximation_test {
@@ -121,6 +124,27 @@ TEST(Approximation, MachinesOfSeveralClassesRaiseTheirOwnRank) {
   EXPECT_EQ(trained.improvement.size(), 3u);
   for (const Verified& found : verify(trained.model, made::copy_of(data), Threads(1)))
     EXPECT_TRUE(found.holds) << found.reason;
+}
+
+// What approximating the kernel takes is taken from what training may.
+TEST(Approximation, TheTimeLimitIsOneForAllPhases) {
+  const Dataset data = made::classification(3000, 4, made::Storage::dense_floats, 5);
+  TrainOptions how = options(Svc{}, Selection::sgma, 2000);
+  how.stop.seconds = 1;
+  const Threads threads(1);
+  const auto slow = [](const Progress& progress) {
+    if (progress.phase == "approximate") std::this_thread::sleep_for(std::chrono::seconds(1));
+    return Control::proceed;
+  };
+  const Trained trained = train(made::copy_of(data), how, Context(threads, slow));
+  EXPECT_EQ(trained.ended, Ended::time_limit);
+  EXPECT_EQ(trained.iterations, 0u);
+  how.stop.seconds = infinity;
+  const auto impatient = [](const Progress& progress) {
+    return progress.phase == "approximate" ? Control::cancel : Control::proceed;
+  };
+  EXPECT_NE(cross_validate(made::copy_of(data), how, 3, Context(threads, impatient)).ended,
+            Ended::converged);
 }
 
 TEST(Approximation, SeveralMachinesShareTheBasis) {

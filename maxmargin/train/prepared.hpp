@@ -23,6 +23,11 @@ struct Prepared {
   double seconds = 0;  ///< that scaling and looking for equal rows took
 
   double weight_of(std::size_t row) const { return weight.empty() ? 1 : weight[row]; }
+  /// Time may be over before the kernel has the basis functions that it should have.
+  Ended ended() const {
+    const bool stopped = examples.approximation && examples.approximation->low.stopped;
+    return stopped ? Ended::time_limit : Ended::converged;
+  }
 };
 Prepared prepare(Dataset data, const TrainOptions& options, const Context& context);
 

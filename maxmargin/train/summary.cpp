@@ -103,7 +103,7 @@ Trained summed_up(const Prepared& prepared, const Subproblems& problems,
     trained.rank = std::max(trained.rank, part.rank);
     trained.residual = std::max(trained.residual, part.residual);
   }
-  trained.ended = Ended::converged;
+  trained.ended = prepared.ended();
   trained.certificate = parts.front().certified.certificate;
   trained.own_primal = trained.own_dual = 0;
   for (std::size_t k = 0; k < parts.size(); ++k) {
