@@ -141,6 +141,17 @@ TEST(ChooseSolver, TheRankThatAKernelNeedsDecidesForSquaredLosses) {
   EXPECT_EQ(chosen(qp, 1e-3, infinity, 1 << 10), "smo");
 }
 
+TEST(ChooseSolver, GoesByTheCostsThatItIsGiven) {
+  const DualQp qp = of_rank(5000, 17, Rows::bias, Cost::squared);
+  CostModel dear;
+  dear.make_columns = 1e6;
+  EXPECT_EQ(name_of(choose_solver(qp, to(1e-3), plenty, dear).solver), "smo");
+  const DualQp low = problem(20000, 50, Rows::bias, Cost::squared);
+  EXPECT_EQ(name_of(choose_solver(low, to(1e-3, 60), plenty).solver), "newton");
+  dear.column_system = 1e6;
+  EXPECT_EQ(name_of(choose_solver(low, to(1e-3, 60), plenty, dear).solver), "smo");
+}
+
 TEST(ChooseSolver, TheRankThatAKernelNeedsDecidesForEntropies) {
   const auto low_rank = [](const DualQp& qp, std::size_t memory) {
     return std::get<InteriorPoint>(choose_solver(qp, to(1e-3), memory).solver).low_rank > 0;

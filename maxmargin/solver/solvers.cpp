@@ -112,7 +112,7 @@ std::string advice(const DualQp& qp, const Solver& refusing) {
       [](const auto& chosen) -> std::size_t {
         if constexpr (requires { chosen.memory_bytes; }) return chosen.memory_bytes;
         if constexpr (requires { chosen.cache_bytes; }) return chosen.cache_bytes;
-        return available_memory_bytes() / 2;  // one that keeps nothing has no budget
+        return MemoryBudget::of_machine().bytes;  // one that keeps nothing has no budget
       },
       refusing);
   std::string names;
@@ -154,7 +154,7 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
   // What is known while the certificate is made; an observer that ended the run hears no more.
   Progress last;
   Control answer = Control::proceed;
-  Run context{given.threads, {}, {}, Precision::fast, 0, {}};
+  Run context{given};
   if (given.observer)
     context.observer = [&](const Progress& progress) {
       last = progress;
@@ -264,7 +264,7 @@ Options with_budget(Options options, const DualQp& qp, const Stop& stop, std::si
   options.stop = stop;
   if constexpr (requires { options.cache_bytes; })
     // A shrunk problem has a matrix of its own for a while.
-    options.cache_bytes = memory_bytes - std::min(memory_bytes, 2 * qp.K->bytes());
+    options.cache_bytes = MemoryBudget{memory_bytes}.without(2 * qp.K->bytes()).bytes;
   if constexpr (requires { options.memory_bytes; }) options.memory_bytes = memory_bytes;
   return options;
 }

@@ -29,17 +29,17 @@ std::shared_ptr<const Quadratic> kernel_over(const Examples& data, const Kernel&
 namespace {
 
 /// The basis functions that Z may have within its part of the memory; the rest is the solver's.
-std::size_t most_basis_functions(std::size_t points, std::size_t asked, std::size_t memory) {
+std::size_t most_basis_functions(std::size_t points, std::size_t asked, MemoryBudget memory) {
   constexpr std::size_t megabyte = std::size_t{1} << 20;
   const std::size_t column = sizeof(double) * std::max<std::size_t>(1, points);
-  const std::size_t most = std::min(points, memory / 2 / column);
+  const std::size_t most = std::min(points, memory.low_rank().bytes / column);
   const std::size_t least = std::max<std::size_t>(1, std::min(asked, points));
   if (least <= most) return most;
   throw Error(
       Fault::usage,
       std::to_string(least) + " basis functions of " + std::to_string(points) + " rows need " +
           std::to_string(2 * column * least / megabyte + 1) + " MB beside the data, and " +
-          std::to_string(memory / megabyte) + " are left for them",
+          std::to_string(memory.bytes / megabyte) + " are left for them",
       most > 0 ? "give more --memory, or --rank " + std::to_string(most) : "give more --memory");
 }
 

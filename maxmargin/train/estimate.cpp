@@ -59,7 +59,7 @@ std::vector<AtExample> at_examples(const Prepared& prepared, const Subproblem& p
 /// The squared radius of a ball around all points: the smallest one, but for the tolerance, by its
 /// dual min 1/2 a'Ka - 1/2 sum a_i K_ii subject to sum a = 1, a >= 0; that of its centre holds
 /// whatever the tolerance.
-double squared_radius(const std::shared_ptr<const Quadratic>& K, std::size_t memory,
+double squared_radius(const std::shared_ptr<const Quadratic>& K, MemoryBudget memory,
                       const Context& context) {
   DualQp qp;
   qp.K = K;
@@ -76,7 +76,7 @@ double squared_radius(const std::shared_ptr<const Quadratic>& K, std::size_t mem
   stop.kkt = 1e-3 * largest;
   stop.relative_gap = 1;
   const Certified solved =
-      solve_from(nullptr, qp, named_solver(Smo::name, qp, stop, memory), context);
+      solve_from(nullptr, qp, named_solver(Smo::name, qp, stop, memory.bytes), context);
   const std::vector<double> beta = qp.coefficients(solved.solution.a);
   double centre = 0, radius = 0;
   for (std::size_t p = 0; p < beta.size(); ++p) centre += beta[p] * solved.f[p];
@@ -360,12 +360,12 @@ Whole solved(const Prepared& prepared, std::size_t number, const TrainOptions& o
   const Subproblem& problem = prepared.problems.list[number];
   Whole whole;
   whole.formulated = formulate(prepared.examples, problem.examples, problem.loss, options.kernel,
-                               problem.bias, context.threads);
+                               problem.bias, context);
   const DualQp& qp = whole.formulated.qp;
-  const std::size_t memory = memory_for(options, context);
   Stop stop = options.stop;
   stop.seconds = std::min(stop.seconds, context.seconds);
-  const Choice choice = starting(chosen_solver(qp, stop, options, memory), qp, options, memory);
+  const Choice choice = starting(chosen_solver(qp, stop, options, context), qp, options,
+                                 memory_for(options, context).bytes);
   const auto start = started(whole.formulated, problem.start, choice.solver, context.threads);
   whole.certified = solve_from(start ? &*start : nullptr, qp, choice.solver, context);
   return whole;
@@ -420,7 +420,7 @@ Estimates estimate(const Model& model, Dataset data, const EstimateOptions& aske
       support.insert(row);
     if (machines > 1 || result.ended == Ended::cancelled) continue;
     add_bounds(prepared, options, whole, context, result);
-    add_span(prepared, whole, memory_for(options, context), threads, result);
+    add_span(prepared, whole, memory_for(options, context).bytes, threads, result);
     single = std::move(whole);
   }
   if (machines > 1)

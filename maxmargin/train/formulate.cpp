@@ -199,7 +199,7 @@ std::shared_ptr<const Features> needed_rows(const Examples& data, std::span<cons
 
 /// In the order of the examples, with a matrix of their own.
 Points own_points(const Examples& data, std::span<const Example> examples, const Kernel& kernel,
-                  const Threads& threads) {
+                  const Context& context) {
   const bool by_number = is_given(kernel);
   Points points{{}, std::vector<Index>(data.x->count(), none), nullptr};
   for (const Example& example : examples) {
@@ -212,10 +212,10 @@ Points own_points(const Examples& data, std::span<const Example> examples, const
   for (std::size_t k = 0; k < points.row.size(); ++k)
     points.of_leader[points.row[k]] = static_cast<Index>(k);
   if (by_number) {
-    points.K = make_kernel_quadratic(kernel, data.x, points.row, data.definite, threads);
+    points.K = make_kernel_quadratic(kernel, data.x, points.row, data.definite, context);
   } else {
-    points.K = make_kernel_quadratic(kernel, needed_rows(data, points.row, kernel, threads), {},
-                                     Definite::unknown, threads);
+    points.K = make_kernel_quadratic(kernel, needed_rows(data, points.row, kernel, context.threads),
+                                     {}, Definite::unknown, context);
   }
   return points;
 }
@@ -260,7 +260,7 @@ Points approximated_points(const Examples& data, std::span<const Example> exampl
 }  // namespace
 
 void share_matrix(Examples& data, std::span<const std::vector<Index>> rows_of_classes,
-                  const Kernel& kernel, std::size_t bytes, const Threads& threads) {
+                  const Kernel& kernel, MemoryBudget room, const Context& context) {
   data.point.assign(data.x->count(), none);
   std::vector<Index> rows;
   const bool is_far = are_mostly_far(kernel, *data.x);
@@ -271,17 +271,18 @@ void share_matrix(Examples& data, std::span<const std::vector<Index>> rows_of_cl
       point = static_cast<Index>(rows.size());
       rows.push_back(row);
     }
-  data.K = make_shared_quadratic(kernel, needed_rows(data, rows, kernel, threads), bytes, threads);
+  data.K = make_shared_quadratic(kernel, needed_rows(data, rows, kernel, context.threads),
+                                 room.bytes, context);
 }
 
 Formulated formulate(const Examples& data, std::span<const Example> examples, const Loss& loss,
-                     const Kernel& kernel, Bias bias, const Threads& threads) {
+                     const Kernel& kernel, Bias bias, const Context& context) {
   Formulated result;
   DualQp& qp = result.qp;
   const bool by_number = is_given(kernel);
   Points points = data.approximation ? approximated_points(data, examples)
                   : data.K           ? shared_points(data, examples)
-                                     : own_points(data, examples, kernel, threads);
+                                     : own_points(data, examples, kernel, context);
   VariableList variables(qp, data.functions, examples);
   std::vector<double> summed;  // the weights of the blocks that share a variable
 

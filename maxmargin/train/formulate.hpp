@@ -8,6 +8,7 @@
 #include "maxmargin/data/dataset.hpp"
 #include "maxmargin/kernel/kernels.hpp"
 #include "maxmargin/loss/losses.hpp"
+#include "maxmargin/problem/context.hpp"
 #include "maxmargin/problem/dual_qp.hpp"
 #include "maxmargin/problem/matrix/approximate.hpp"
 #include "maxmargin/task/task.hpp"
@@ -37,9 +38,9 @@ struct Examples {
   FunctionValues functions = {};  ///< unpenalised ones besides the bias
 };
 
-/// Makes K; kernel values that several problems need take up to `bytes`.
+/// Makes K; kernel values that several problems need take up to `room`.
 void share_matrix(Examples& data, std::span<const std::vector<Index>> rows_of_classes,
-                  const Kernel& kernel, std::size_t bytes, const Threads& threads);
+                  const Kernel& kernel, MemoryBudget room, const Context& context);
 
 /// One example of one problem: its row, target (+1, -1 or a number) and cost.
 struct Example {
@@ -85,7 +86,7 @@ struct Formulated {
 /// of weight 3 is the same problem as that row three times.
 Formulated formulate(const Examples& data, std::span<const Example> examples, const Loss& loss,
                      const Kernel& kernel, Bias bias = Bias::unpenalised,
-                     const Threads& threads = Threads(1));
+                     const Context& context = Threads(1));
 
 /// The same problem, K and variables included, without some of its examples: `left_out[row]`. What
 /// has no example left is closed at 0.

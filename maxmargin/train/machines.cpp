@@ -29,8 +29,10 @@ Solver with_seed(Solver solver, std::uint64_t seed) {
 }  // namespace
 
 Choice chosen_solver(const DualQp& qp, const Stop& stop, const TrainOptions& options,
-                     std::size_t memory) {
-  if (options.solver == "auto" && !options.settings) return choose_solver(qp, stop, memory);
+                     const Context& context) {
+  const std::size_t memory = memory_for(options, context).bytes;
+  if (options.solver == "auto" && !options.settings)
+    return choose_solver(qp, stop, memory, context.costs);
   const Solver solver = options.settings ? with_settings(*options.settings, qp, stop, memory)
                                          : named_solver(options.solver, qp, stop, memory);
   return {with_seed(solver, options.seed), "as asked for"};
@@ -50,7 +52,7 @@ TrainedMachine train_expansion(const Formulated& formulated, const MachineRun& r
   if (options.approximate || options.start || options.solver != "auto" || options.settings)
     throw Error(Fault::usage, "the regulariser l1 has a solver of its own",
                 "leave --approximate, --start and --solver out");
-  const LinearProgram program{run.stop(), run.given.memory};
+  const LinearProgram program{run.stop(), run.memory().bytes};
   ExpansionSolved solved = solve(formulated.qp, program, run.context());
   TrainedMachine part;
   part.solver = LinearProgram::name;
@@ -76,10 +78,10 @@ TrainedMachine train_expansion(const Formulated& formulated, const MachineRun& r
 /// With a basis of its own that grows.
 TrainedMachine train_improving(const Formulated& formulated, const MachineRun& run) {
   const TrainOptions& options = run.options;
-  Improve how{options.true_gap, *options.approximate, run.stop(), run.given.memory};
+  Improve how{options.true_gap, *options.approximate, run.stop(), run.memory().bytes};
   how.first.seed = options.seed;
   const ChooseRound choose = [&](const DualQp& qp, const Stop& stop, std::size_t bytes) {
-    Choice choice = chosen_solver(qp, stop, options, bytes);
+    Choice choice = chosen_solver(qp, stop, options, run.given.with_memory(MemoryBudget{bytes}));
     if (options.chosen) options.chosen(choice);
     return choice;
   };
@@ -143,10 +145,10 @@ TrainedMachine train_dual(const Examples& data, const Formulated& formulated, co
                           std::span<const std::pair<Index, double>> start) {
   const TrainOptions& options = run.options;
   const Threads& threads = run.given.threads;
-  Choice choice = chosen_solver(formulated.qp, run.stop(), options, run.given.memory);
+  Choice choice = chosen_solver(formulated.qp, run.stop(), options, run.given);
   std::optional<Known> known;
   if (!start.empty()) {
-    choice = starting(std::move(choice), formulated.qp, options, run.given.memory);
+    choice = starting(std::move(choice), formulated.qp, options, run.memory().bytes);
     choice.reason += "; from the model given to start from";
     known = started(formulated, start, choice.solver, threads);
   }
@@ -188,9 +190,10 @@ void for_each_machine(const Examples& data, const Subproblems& problems,
                       const std::function<void(std::size_t, const Context&)>& work) {
   const std::size_t machines = problems.list.size();
   const Threads& threads = context.threads;
-  std::size_t memory = memory_for(options, context);
-  if (data.K) memory -= std::min(memory, data.K->bytes() + shared_part(options, context));
-  if (data.approximation) memory -= std::min(memory, data.approximation->low.Z->bytes());
+  const MemoryBudget all = memory_for(options, context);
+  MemoryBudget memory = all;
+  if (data.K) memory = memory.without(data.K->bytes() + all.shared_values().bytes);
+  if (data.approximation) memory = memory.without(data.approximation->low.Z->bytes());
   const auto crew = static_cast<std::size_t>(threads.count());
   if (!side_by_side(machines, threads)) {
     const Context each = context.with_memory(memory);
@@ -203,7 +206,7 @@ void for_each_machine(const Examples& data, const Subproblems& problems,
     return problems.list[x].examples.size() > problems.list[y].examples.size();
   });
   const Threads alone(1);
-  const Context each = context.on(alone).with_memory(memory / crew);
+  const Context each = context.on(alone).with_memory(memory.divided(crew));
   threads.run(machines, [&](std::size_t task) { work(largest_first[task], each); });
 }
 
@@ -257,10 +260,10 @@ std::vector<TrainedMachine> train_machines(const Examples& data, const Subproble
     if (auto found = small.train(problem, run))
       trained[k] = *std::move(found);
     else
-      trained[k] = train_one(data,
-                             formulate(data, problem.examples, problem.loss, options.kernel,
-                                       problem.bias, given.threads),
-                             run, problem.start);
+      trained[k] = train_one(
+          data,
+          formulate(data, problem.examples, problem.loss, options.kernel, problem.bias, given), run,
+          problem.start);
     trained[k].certified.f = {};
     trained[k].certified.solution.a = {};
   });

@@ -82,6 +82,7 @@ struct MachineRun {
   Audience& audience;
   std::size_t number;  ///< of the machine, to the audience
 
+  MemoryBudget memory() const { return memory_for(options, given); }
   /// What is left of the limits.
   Stop stop() const { return audience.rest_of(options.stop); }
   /// For its solver: told of through the audience.
@@ -93,9 +94,9 @@ struct MachineRun {
   Judged judged() const { return options.certified ? Judged::apart : Judged::by_solver; }
 };
 
-/// The solver that the options ask for, or the one that fits.
+/// The solver that the options ask for, or the one that fits, with the memory of the context.
 Choice chosen_solver(const DualQp& qp, const Stop& stop, const TrainOptions& options,
-                     std::size_t memory);
+                     const Context& context);
 
 /// Many machines run side by side, one thread each; few share all threads one after another. The
 /// result has the same bits either way.

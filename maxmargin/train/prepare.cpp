@@ -103,9 +103,10 @@ Prepared prepare(Dataset data, const TrainOptions& options, const Context& conte
   if (!options.functions.empty()) add_functions(data, options, threads, prepared.examples);
   if (options.scaling) {
     // That of a model to start from, so that its support vectors are rows of the data.
-    prepared.scaling = options.start && !options.start->scaling.factor.empty()
-                           ? options.start->scaling
-                           : learn_scaling(data.x, *options.scaling, available_memory_bytes() / 2);
+    prepared.scaling =
+        options.start && !options.start->scaling.factor.empty()
+            ? options.start->scaling
+            : learn_scaling(data.x, *options.scaling, memory_for(options, context).bytes);
     apply(prepared.scaling, data.x);
   }
   // Nobody but a kernel of features sees their numbers from here on.
@@ -121,8 +122,8 @@ Prepared prepare(Dataset data, const TrainOptions& options, const Context& conte
     examples.approximation =
         std::make_shared<const ApproximatedKernel>(approximate_kernel(examples, options, context));
   else if (prepared.problems.list.size() > 1 && !examples.first_equal.empty())
-    share_matrix(examples, rows_of_classes(data), options.kernel, shared_part(options, context),
-                 threads);
+    share_matrix(examples, rows_of_classes(data), options.kernel,
+                 memory_for(options, context).shared_values(), context);
   prepared.merged_rows = count_merged(data, examples.first_equal, prepared.problems.outcome);
   if (options.start) take_start(*options.start, options, prepared, threads);
   prepared.feature_names = std::move(data.feature_names);

@@ -9,7 +9,6 @@ namespace maxmargin {
 namespace {
 
 constexpr std::size_t most_bytes = std::size_t{16} << 20;
-constexpr std::size_t part_of_memory = 16;
 constexpr double seconds_between_small_ones = 0.1;
 
 /// The kernel matrix of one machine, dense; its memory goes on to the next one.
@@ -216,7 +215,7 @@ SmallMachines::SmallMachines(const Examples& data, const Subproblems& problems,
       data.functions.count() > 0 || data.K->definite() != Definite::yes)
     return;
   const std::size_t n = data.K->size(), bytes = n * n * sizeof(double);
-  if (bytes > std::min(most_bytes, memory_for(options, context) / part_of_memory)) return;
+  if (bytes > std::min(most_bytes, memory_for(options, context).small_machines().bytes)) return;
   std::size_t used = 0;  // kernel values that machines ask for
   for (const Subproblem& problem : problems.list)
     if (problem.examples.size() <= most_rows)

@@ -79,7 +79,7 @@ std::vector<TrainedMachine> train_together(const Examples& data, const Subproble
   Audience audience(context, 1);
   const SimplexSolved solved = solve(
       qp, rows ? &view : nullptr,
-      {audience.rest_of(options.stop), memory_for(options, context), options.seed},
+      {audience.rest_of(options.stop), memory_for(options, context).bytes, options.seed},
       context.watched_by([&](const Progress& progress) { return audience.tell(0, progress); }));
   std::vector<TrainedMachine> machines(qp.classes);
   for (std::size_t k = 0; k < qp.classes; ++k) {

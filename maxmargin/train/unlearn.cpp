@@ -46,8 +46,9 @@ std::vector<double> values_without(const WholeMachine& whole, std::span<const st
   if (has_nu(options.task) || formulated.basis || certified.solution.ended != Ended::converged)
     return result;
   const Stopwatch clock;
-  const auto unlearning = Decremental::make(formulated.qp, certified, options.stop,
-                                            memory_for(options, context) / 2, context.threads);
+  const auto unlearning =
+      Decremental::make(formulated.qp, certified, options.stop,
+                        memory_for(options, context).leave_one_out().bytes, context.threads);
   if (!unlearning) return result;
   const std::size_t blocks = formulated.shares.size() / problem.examples.size();
   const auto others = [&](double target) {

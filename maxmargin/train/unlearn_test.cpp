@@ -30,11 +30,9 @@ struct Solved {
         problem(prepared.problems.list.front()),
         formulated(formulate(prepared.examples, problem.examples, problem.loss, options.kernel,
                              problem.bias, threads)),
-        certified(solve_from(
-            nullptr, formulated.qp,
-            chosen_solver(formulated.qp, options.stop, options, memory_for(options, threads))
-                .solver,
-            threads)) {}
+        certified(solve_from(nullptr, formulated.qp,
+                             chosen_solver(formulated.qp, options.stop, options, threads).solver,
+                             threads)) {}
   WholeMachine whole() const { return {formulated, problem, certified}; }
 
   const Prepared prepared;

@@ -53,8 +53,9 @@ class StoredEngine final : public Engine {
   std::unique_ptr<Engine> for_columns(const Rows& columns, std::span<const Index>) const override {
     return std::make_unique<StoredEngine>(form_, columns, in_double_, float_error_, exact_);
   }
-  double value_cost() const override {
-    return 0.1 * static_cast<double>(columns_.stored()) / static_cast<double>(columns_.count + 1);
+  double value_cost(const CostModel& costs) const override {
+    return costs.plain.of(static_cast<double>(columns_.stored()) /
+                          static_cast<double>(columns_.count + 1));
   }
   ValueErrors errors() const override { return {float_error_, exact_.error()}; }
   std::size_t bytes() const override { return 0; }
@@ -77,7 +78,7 @@ class DoubleEngine : public Engine {
     for (std::size_t r = 0; r < which.size(); ++r)
       for (std::size_t c = 0; c < count; ++c) out[r][c] = static_cast<float>(exact[r * count + c]);
   }
-  double value_cost() const override { return 100; }
+  double value_cost(const CostModel& costs) const override { return costs.own_function; }
   /// What is in the matrix, or what the function says, is the kernel.
   ValueErrors errors() const override { return {float_roundoff, 0}; }
   std::size_t bytes() const override { return 0; }
@@ -98,9 +99,9 @@ class DifferenceEngine final : public DoubleEngine {
   std::unique_ptr<Engine> for_columns(const Rows& columns, std::span<const Index>) const override {
     return std::make_unique<DifferenceEngine>(columns, exact_);
   }
-  double value_cost() const override {
-    return 2 +
-           0.5 * static_cast<double>(columns_.stored()) / static_cast<double>(columns_.count + 1);
+  double value_cost(const CostModel& costs) const override {
+    return costs.differences.of(static_cast<double>(columns_.stored()) /
+                                static_cast<double>(columns_.count + 1));
   }
   ValueErrors errors() const override { return {exact_.error() + float_roundoff, exact_.error()}; }
 
@@ -320,10 +321,7 @@ bool leaves_out_far_blocks(const Form& form, const Engine& engine, const Rows& c
 
 /// Whether rows in groups are cheaper than alone: a group's list is longer than that of one row,
 /// but a panel that does not stay in L1 is read once for all of its rows.
-bool groups_pay(const Rows& columns, std::size_t used_features) {
-  // Cycles per listed feature of a row alone, from L1 and from further away, and per feature of a
-  // group for each of its rows.
-  constexpr double alone_near = 3, alone_far = 10, grouped = 2.8;
+bool groups_pay(const Rows& columns, std::size_t used_features, const CostModel& costs) {
   constexpr std::size_t near_features = 128, sampled = 64;
   const std::size_t stride = std::max<std::size_t>(1, columns.count / (sampled * rows_a_group));
   std::size_t alone = 0, together = 0;
@@ -336,8 +334,10 @@ bool groups_pay(const Rows& columns, std::size_t used_features) {
         together += seen[feature] != g;
         seen[feature] = g;
       });
-  const double cost = used_features <= near_features ? alone_near : alone_far;
-  return grouped * static_cast<double>(rows_a_group * together) < cost * static_cast<double>(alone);
+  const double cost =
+      used_features <= near_features ? costs.listed_feature_in_cache : costs.listed_feature;
+  return costs.grouped_feature * static_cast<double>(rows_a_group * together) <
+         cost * static_cast<double>(alone);
 }
 
 /// How far roots that were rounded are from those of the stored numbers, whose largest sum of a row
@@ -366,7 +366,7 @@ double differences_error(const Form& form, std::size_t features, double own, dou
 }
 
 std::unique_ptr<Engine> make_form_engine(const Form& form, const Rows& columns,
-                                         const Threads& threads) {
+                                         const Threads& threads, const CostModel& costs) {
   const Summation summation(form.pairing);
   const Extent extent = extent_of(summation, columns, threads);
   double own = summation.is_product() ? extent.norm : extent.alone;
@@ -418,7 +418,7 @@ std::unique_ptr<Engine> make_form_engine(const Form& form, const Rows& columns,
     }
   }
   if (packing.side == LeftSide::listed && summation.is_product() &&
-      groups_pay(columns, packing.used.count))
+      groups_pay(columns, packing.used.count, costs))
     packing.side = LeftSide::grouped;
   packing.trusted_norm = trust;
   const bool by_distance = std::holds_alternative<Decay>(form.map) && summation.is_euclidean();
@@ -492,10 +492,11 @@ void Engine::add_half_product(const Rows& rows, std::size_t first, std::span<con
   }
 }
 
-double Engine::half_cost() const {
+double Engine::half_cost(const CostModel& costs) const {
+  const double value = value_cost(costs);
   // Sums are taken twice, and values are on their way to memory.
-  constexpr double sums = 0.4, cheap = 1.5;
-  return value_cost() > cheap ? value_cost() + sums : std::numeric_limits<double>::infinity();
+  return value > costs.touch_value ? value + costs.second_sum
+                                   : std::numeric_limits<double>::infinity();
 }
 
 void Engine::nonzero_values(const Rows& left, std::span<const Index> which, std::size_t begin,
@@ -527,7 +528,7 @@ void Engine::code_block(const Rows&, std::span<const Index>, std::size_t, std::s
 }
 
 std::unique_ptr<Engine> make_engine(const Kernel& kernel, const Rows& columns,
-                                    const Threads& threads) {
+                                    const Threads& threads, const CostModel& costs) {
   if (const auto* custom = std::get_if<Custom>(&kernel))
     return std::make_unique<CustomEngine>(*custom, columns);
   if (std::holds_alternative<Precomputed>(kernel)) return std::make_unique<PrecomputedEngine>();
@@ -536,7 +537,7 @@ std::unique_ptr<Engine> make_engine(const Kernel& kernel, const Rows& columns,
         if constexpr (requires { chosen.form(); }) {
           const Form form = chosen.form();
           check_non_negative(form, columns, chosen.name);
-          auto engine = make_form_engine(form, columns, threads);
+          auto engine = make_form_engine(form, columns, threads, costs);
           const double share = nonzero_share(form, columns);
           if (!leaves_out_far_blocks(form, *engine, columns, share, threads)) return engine;
           return make_narrow_engine(form, std::move(engine), columns, share);

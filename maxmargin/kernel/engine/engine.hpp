@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/data/rows.hpp"
 #include "maxmargin/kernel/engine/byte_decay.hpp"
 #include "maxmargin/kernel/engine/value_error.hpp"
@@ -62,7 +63,7 @@ class Engine {
   virtual void add_half_product(const Rows& rows, std::size_t first, std::span<const double> x,
                                 double* y) const;
   /// As value_cost(), of such a value: infinite where add_product never takes as long.
-  virtual double half_cost() const;
+  virtual double half_cost(const CostModel& costs) const;
 
   /// The share of values that are not negligible (see locality.hpp), where that is known to be
   /// small.
@@ -93,8 +94,8 @@ class Engine {
   /// none. This engine must outlive it.
   virtual std::unique_ptr<Engine> for_block(const Rows& rows, std::span<const Index> which) const;
 
-  /// Roughly the nanoseconds that one value takes on one core: decides what is worth keeping.
-  virtual double value_cost() const = 0;
+  /// What one value takes: decides what is worth caching.
+  virtual double value_cost(const CostModel& costs) const = 0;
 
   /// The error that a value of block() is expected to have, relative to the largest values.
   virtual double deviation() const { return float_rounding; }
@@ -109,7 +110,8 @@ class Engine {
 /// `columns` must outlive it. Throws Error when the kernel does not accept the data (a negative
 /// value for chi-squared).
 std::unique_ptr<Engine> make_engine(const Kernel& kernel, const Rows& columns,
-                                    const Threads& threads = Threads(1));
+                                    const Threads& threads = Threads(1),
+                                    const CostModel& costs = {});
 
 /// K(x, x) of each row, in double.
 std::vector<double> self_values(const Kernel& kernel, const Rows& rows,

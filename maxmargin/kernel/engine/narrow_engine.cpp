@@ -107,7 +107,9 @@ class NarrowEngine final : public Engine {
     if (inner == nullptr) return nullptr;
     return std::make_unique<NarrowEngine>(*this, std::move(inner), rows, which);
   }
-  double value_cost() const override { return 0.1 + nonzero_share_ * engine_->value_cost(); }
+  double value_cost(const CostModel& costs) const override {
+    return costs.left_out_value + nonzero_share_ * engine_->value_cost(costs);
+  }
   double deviation() const override { return engine_->deviation(); }
   ValueErrors errors() const override {
     const ValueErrors of_near = engine_->errors();

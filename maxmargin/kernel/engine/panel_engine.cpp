@@ -135,8 +135,9 @@ class PanelEngine final : public Engine {
     }
     Engine::add_half_product(rows, first, x, y);
   }
-  double half_cost() const override {
-    return is_fused() && !is_binary ? 1.1 * value_cost() : Engine::half_cost();
+  double half_cost(const CostModel& costs) const override {
+    return is_fused() && !is_binary ? costs.fused_second_sum * value_cost(costs)
+                                    : Engine::half_cost(costs);
   }
 
   const ByteDecay* codes() const override { return decay_ ? &*decay_ : nullptr; }
@@ -169,20 +170,18 @@ class PanelEngine final : public Engine {
     return std::make_unique<PanelEngine>(*this, which);
   }
 
-  double value_cost() const override {
-    // The map, and the additions: measured, on one core with vectors of 512 bits.
+  double value_cost(const CostModel& costs) const override {
     const double slots = static_cast<double>(slots_);
     const double nonzeros = packing_.nonzeros;
-    const double wide = sizeof(Sum) == sizeof(double) ? 0.6 : 0.4;
-    if (product_) return 0.1 + 0.006 * nonzeros;
-    if (is_binary) return 0.2 + 0.012 * nonzeros;
-    if (is_fused() && packing_.by_products) return 0.22 + 0.012 * slots;
-    if (in_quads) return 0.6 + 0.012 * nonzeros;
-    if (in_pairs && is_dense()) return 0.6 + 0.015 * slots;
-    if (in_pairs) return 0.6 + 0.022 * nonzeros;
-    const double size = sizeof(T) / sizeof(float);
-    if (is_dense()) return wide + 0.015 * slots * size;
-    return wide + 0.04 * nonzeros * size;
+    if (product_) return costs.binary_product.of(nonzeros);
+    if (is_binary) return costs.binary.of(nonzeros);
+    if (is_fused() && packing_.by_products) return costs.fused.of(slots);
+    if (in_quads) return costs.listed_quads.of(nonzeros);
+    if (in_pairs && is_dense()) return costs.dense_pairs.of(slots);
+    if (in_pairs) return costs.listed_pairs.of(nonzeros);
+    LinearCost floats = is_dense() ? costs.dense : costs.listed;
+    if (sizeof(Sum) == sizeof(double)) floats.fixed = costs.sum_in_double;
+    return floats.of((is_dense() ? slots : nonzeros) * (sizeof(T) / sizeof(float)));
   }
 
   double deviation() const override { return packing_.deviation; }

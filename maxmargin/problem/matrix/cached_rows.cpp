@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/linalg/accumulate.hpp"
-#include "maxmargin/problem/cost_model.hpp"
 #include "maxmargin/problem/matrix/forwarding.hpp"
 #include "maxmargin/problem/matrix/segment_store.hpp"
 
@@ -131,7 +131,8 @@ class CachedRows final : public ForwardingQuadratic, StoredRows {
 
 }  // namespace
 
-std::shared_ptr<const Quadratic> cache_rows(std::shared_ptr<const Quadratic> K, std::size_t bytes) {
+std::shared_ptr<const Quadratic> cache_rows(std::shared_ptr<const Quadratic> K, std::size_t bytes,
+                                            const CostModel& costs) {
   const bool pays = K->value_cost() >= costs.touch_value && K->can().coded == nullptr &&
                     K->columns() >= K->size();
   return pays ? std::make_shared<const CachedRows>(std::move(K), bytes) : K;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/problem/matrix/quadratic.hpp"
 
 namespace maxmargin {
@@ -10,6 +11,7 @@ namespace maxmargin {
 /// The same matrix, for several problems over it one after another: its rows are kept once they
 /// have been computed, within `bytes`, and the next problem finds them. Rows that are about as fast
 /// to compute as to read, or that are products of few columns, are not kept: then it is `K` itself.
-std::shared_ptr<const Quadratic> cache_rows(std::shared_ptr<const Quadratic> K, std::size_t bytes);
+std::shared_ptr<const Quadratic> cache_rows(std::shared_ptr<const Quadratic> K, std::size_t bytes,
+                                            const CostModel& costs = {});
 
 }  // namespace maxmargin

@@ -119,6 +119,9 @@ TEST(CachedRows, AreNotKeptWhereTheyAreCheap) {
   const auto few_features = made(2, Rbf{1}), linear = made(60, Linear{});
   EXPECT_EQ(cache_rows(few_features, 1 << 20), few_features);
   EXPECT_EQ(cache_rows(linear, 1 << 20), linear);
+  CostModel dear;
+  dear.touch_value = 0;
+  EXPECT_NE(cache_rows(few_features, 1 << 20, dear), few_features);
 }
 
 }  // namespace

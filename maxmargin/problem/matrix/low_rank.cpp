@@ -35,7 +35,7 @@ class LowRankQuadratic final : public Quadratic, Factored {
             .deviation = float_rounding,
             .fast_error = error,
             .exact_error = error,
-            .value_cost = 0.1 * static_cast<double>(Z_->rank()),
+            .value_cost = CostModel{}.low_rank.of(static_cast<double>(Z_->rank())),
             .bytes = Z_->bytes(),
             .columns = Z_->rank()};
   }

@@ -89,7 +89,7 @@ class Corrector {
   }
 
   Run inner_run(std::vector<double> start) const {
-    Run inner{run_.threads, run_.observer, std::move(start)};
+    Run inner{run_, std::move(start)};
     inner.seconds_before = run_.seconds_before + clock_.seconds();
     return inner;
   }

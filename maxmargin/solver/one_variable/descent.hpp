@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "maxmargin/problem/context.hpp"
 #include "maxmargin/problem/dual_qp.hpp"
 #include "maxmargin/problem/matrix/row_cache.hpp"
 #include "maxmargin/solver/one_variable/set_steps.hpp"
@@ -24,7 +25,7 @@ class Descent {
   struct Shared {
     RowCache& cache;
     std::size_t working_set;
-    const Threads& threads;
+    Context context;
     bool newton = false;  ///< in a set where single steps take long, move all free ones at once
   };
 

@@ -5,7 +5,7 @@
 #include <deque>
 #include <utility>
 
-#include "maxmargin/problem/cost_model.hpp"
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/problem/feasible.hpp"
 #include "maxmargin/problem/margin.hpp"
@@ -131,7 +131,7 @@ class Method {
         units_(qp),
         set_size_(set_size(qp, options)),
         cache_(qp.K, options.cache_bytes, set_size_),
-        shared_{cache_, set_size_, run.threads, options.newton},
+        shared_{cache_, set_size_, run, options.newton},
         primal_(qp, run.start.empty() ? start(qp) : run.start, run.precision, shared_, run.start_f),
         bound_(qp.A.size(), 0.0),
         last_residual_(qp.A.size(), 0.0) {
@@ -206,7 +206,7 @@ class Method {
 
   void count_work(std::size_t steps) {
     const auto moved = static_cast<double>(std::min(steps, set_size_));
-    work_ += costs.single_step * static_cast<double>(steps * set_size_) +
+    work_ += run_.costs.single_step * static_cast<double>(steps * set_size_) +
              moved * qp_.K->value_cost() * static_cast<double>(qp_.K->size());
   }
 
@@ -217,7 +217,7 @@ class Method {
     if (!options_.newton) return false;
     const std::size_t free = primal_.free_variables().size();
     const std::size_t bytes = free * free * (sizeof(float) + sizeof(double));
-    const double cost = costs.newton(free), worth = newton_share * work_;
+    const double cost = run_.costs.newton(free), worth = newton_share * work_;
     if (free < 2 || bytes > options_.cache_bytes || cost > worth) return false;
     const double steps = std::min(worth / cost, most_newton_steps);
     work_ += cost * steps;

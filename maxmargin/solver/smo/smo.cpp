@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "maxmargin/base/clock.hpp"
-#include "maxmargin/problem/cost_model.hpp"
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/problem/feasible.hpp"
 #include "maxmargin/problem/margin.hpp"
 #include "maxmargin/problem/matrix/capabilities.hpp"
@@ -137,7 +137,7 @@ class Outer {
     const std::size_t bytes = free.size() * free.size() * (sizeof(float) + sizeof(double));
     if (free.size() < 2 || bytes > state_.options.cache_bytes) return false;
     // Not by the clock: the same input takes the same path.
-    const double cost = costs.newton(free.size());
+    const double cost = state_.run.costs.newton(free.size());
     const double worth = std::max(tail, newton_share * state_.work);
     if (cost > worth) return false;
     const int steps = static_cast<int>(std::min(worth / cost, most_newton_steps));
@@ -291,8 +291,7 @@ Solution run(const DualQp& whole, const Smo& options, const Run& run) {
   const Start start = cascade_start(qp, run.threads, [&](const DualQp& part, const Start& from) {
     Smo rough = options;
     rough.stop.relative_gap = infinity;
-    const Run context{run.threads,
-                      observer_of_part(run.observer, qp.size()),
+    const Run context{run.watched_by(observer_of_part(run.observer, qp.size())),
                       {},
                       Precision::fast,
                       run.seconds_before + clock.seconds()};

@@ -154,22 +154,20 @@ class Trainer {
         stage_(stage),
         rows_(*stage.rows),
         options_(options),
+        given_(context),
         threads_(context.threads),
-        observer_(context.observer),
-        seconds_(context.seconds),
         machines_(static_cast<double>(machines)) {}
 
   Part train(const Subproblem& machine, Outcome outcome, DiskReport& disk) {
     const StreamedProblem problem = problem_of(data_, stage_, machine, outcome);
-    Run context{threads_, {}, {}};
-    context.seconds_before = clock_.seconds();
-    context.observer = [this](Progress progress) {
+    Run context{given_.watched_by([this](Progress progress) {
       progress.done = (done_ + progress.done) / machines_;
-      answer_ = observer_ ? observer_(progress) : Control::proceed;
+      answer_ = given_.observer ? given_.observer(progress) : Control::proceed;
       return answer_;
-    };
+    })};
+    context.seconds_before = clock_.seconds();
     Stop stop = options_.stop;
-    stop.seconds = std::min(stop.seconds, seconds_);
+    stop.seconds = std::min(stop.seconds, given_.seconds);
     if (answer_ != Control::proceed) stop.seconds = 0;
     Part part = options_.solver == Lagrangian::name
                     ? by_lagrangian(machine, problem, stop, context, disk)
@@ -249,9 +247,8 @@ class Trainer {
   const Stage& stage_;
   const RowFile& rows_;
   const TrainOptions& options_;
+  const Context& given_;
   const Threads& threads_;
-  const Observer& observer_;
-  const double seconds_;
   const double machines_;
   double done_ = 0;
   Control answer_ = Control::proceed;

@@ -163,7 +163,7 @@ SpilledData spill(const std::string& path, const ReadOptions& reading, Outcome o
   const Stopwatch clock;
   SpilledData spilled;
   spilled.memory_bytes =
-      options.memory_bytes > 0 ? options.memory_bytes : available_memory_bytes() / 2;
+      options.memory_bytes > 0 ? options.memory_bytes : MemoryBudget::of_machine().bytes;
   const std::size_t memory = spilled.memory_bytes;
   ReadOptions blockwise = reading;
   if (blockwise.block_bytes == 0)

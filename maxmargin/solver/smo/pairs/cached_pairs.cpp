@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "maxmargin/problem/cost_model.hpp"
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/solver/smo/candidate.hpp"
 
 namespace maxmargin {
@@ -95,7 +95,7 @@ std::vector<Index> CachedPairs::worst_missing(const Active::Gradient& ends) cons
 }
 
 CachedPairs::Result CachedPairs::improve(double target, std::size_t most_steps,
-                                         const Threads& threads) {
+                                         const Context& context) {
   Result result;
   const double points = static_cast<double>(active_.f.size());
   while (result.steps < most_steps) {
@@ -110,7 +110,7 @@ CachedPairs::Result CachedPairs::improve(double target, std::size_t most_steps,
     const double aim = std::max(target, cached_share * all.violation());
     if (cached_violation <= aim) {
       const std::vector<Index> some = worst_missing(all);
-      if (!cache_.fetch(some, threads)) break;
+      if (!cache_.fetch(some, context.threads)) break;
       for (const Index point : some) show(point);
       result.work += active_.K->value_cost() * points * static_cast<double>(some.size());
       continue;
@@ -118,7 +118,7 @@ CachedPairs::Result CachedPairs::improve(double target, std::size_t most_steps,
     const InnerResult inner = solve_inner(inner_, aim, most_steps - result.steps);
     result.steps += inner.steps;
     result.decrease += inner.decrease;
-    result.work += costs.pair_step * points * static_cast<double>(inner.steps);
+    result.work += context.costs.pair_step * points * static_cast<double>(inner.steps);
     if (inner.steps == 0) break;
   }
   for (std::size_t v = 0; v < active_.size(); ++v)

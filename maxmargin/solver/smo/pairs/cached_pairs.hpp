@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "maxmargin/problem/context.hpp"
 #include "maxmargin/problem/matrix/row_cache.hpp"
 #include "maxmargin/solver/smo/active.hpp"
 #include "maxmargin/solver/smo/set/inner.hpp"
@@ -30,7 +31,7 @@ class CachedPairs {
   };
   /// Moves beta of the active problem until its violation is at most `target` or `most_steps` were
   /// done; carries its f along.
-  Result improve(double target, std::size_t most_steps, const Threads& threads);
+  Result improve(double target, std::size_t most_steps, const Context& context);
 
  private:
   std::size_t position(std::size_t row, std::size_t point) const {
