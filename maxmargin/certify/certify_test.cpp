@@ -6,7 +6,7 @@
 
 #include "maxmargin/data/equal_rows.hpp"
 #include "maxmargin/solver/solvers.hpp"
-#include "maxmargin/train/formulate.hpp"
+#include "maxmargin/train/formulate/formulate.hpp"
 #include "tests/made_data.hpp"
 
 namespace maxmargin::certify_test {

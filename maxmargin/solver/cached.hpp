@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "maxmargin/problem/matrix/value_cache.hpp"
+#include "maxmargin/problem/matrix/cache/value_cache.hpp"
 #include "maxmargin/solver/run.hpp"
 
 namespace maxmargin {

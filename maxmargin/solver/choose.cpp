@@ -3,7 +3,7 @@
 #include <string>
 
 #include "maxmargin/base/rng.hpp"
-#include "maxmargin/problem/matrix/approximate.hpp"
+#include "maxmargin/problem/matrix/low_rank/approximate.hpp"
 #include "maxmargin/solver/equations/memory.hpp"
 #include "maxmargin/solver/smo/coupled_rows.hpp"
 #include "maxmargin/solver/solvers.hpp"

@@ -6,11 +6,11 @@
 #include <set>
 
 #include "maxmargin/base/clock.hpp"
-#include "maxmargin/problem/matrix/cached_rows.hpp"
+#include "maxmargin/problem/matrix/cache/cached_rows.hpp"
 #include "maxmargin/solver/solve_from.hpp"
 #include "maxmargin/train/folds/cross_validate.hpp"
-#include "maxmargin/train/machines.hpp"
-#include "maxmargin/train/start.hpp"
+#include "maxmargin/train/machines/machines.hpp"
+#include "maxmargin/train/machines/start.hpp"
 
 namespace maxmargin {
 namespace {

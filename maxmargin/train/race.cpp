@@ -7,8 +7,8 @@
 #include "maxmargin/base/buffer.hpp"
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/model/file/file.hpp"
-#include "maxmargin/train/approximation.hpp"
-#include "maxmargin/train/prepared.hpp"
+#include "maxmargin/train/formulate/prepared.hpp"
+#include "maxmargin/train/machines/approximation.hpp"
 
 namespace maxmargin {
 namespace {

@@ -8,12 +8,12 @@
 #include <stdexcept>
 
 #include "maxmargin/kernel/engine/error_bound.hpp"
-#include "maxmargin/kernel/engine/exact_product.hpp"
-#include "maxmargin/kernel/engine/left_panel.hpp"
 #include "maxmargin/kernel/engine/locality.hpp"
 #include "maxmargin/kernel/engine/narrow_engine.hpp"
-#include "maxmargin/kernel/engine/panel_engine.hpp"
-#include "maxmargin/kernel/engine/vnni_tiles.hpp"
+#include "maxmargin/kernel/engine/panel/left_panel.hpp"
+#include "maxmargin/kernel/engine/panel/panel_engine.hpp"
+#include "maxmargin/kernel/engine/panel/vnni_tiles.hpp"
+#include "maxmargin/kernel/engine/product/exact_product.hpp"
 #include "maxmargin/linalg/accumulate.hpp"
 
 namespace maxmargin {

@@ -8,7 +8,7 @@
 
 #include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/data/rows.hpp"
-#include "maxmargin/kernel/engine/byte_decay.hpp"
+#include "maxmargin/kernel/engine/product/byte_decay.hpp"
 #include "maxmargin/kernel/engine/value_error.hpp"
 #include "maxmargin/kernel/kernels.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "maxmargin/kernel/engine/locality.hpp"
-#include "maxmargin/kernel/engine/panel_boxes.hpp"
+#include "maxmargin/kernel/engine/panel/panel_boxes.hpp"
 #include "maxmargin/linalg/accumulate.hpp"
 
 namespace maxmargin {

@@ -8,7 +8,7 @@
 
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/kernel/engine/locality.hpp"
-#include "maxmargin/kernel/engine/panel_boxes.hpp"
+#include "maxmargin/kernel/engine/panel/panel_boxes.hpp"
 
 namespace maxmargin::narrow_engine_test {
 namespace {

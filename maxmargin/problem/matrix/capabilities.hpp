@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "maxmargin/kernel/engine/byte_decay.hpp"
+#include "maxmargin/kernel/engine/product/byte_decay.hpp"
 #include "maxmargin/linalg/accumulate.hpp"
 #include "maxmargin/problem/matrix/quadratic.hpp"
 

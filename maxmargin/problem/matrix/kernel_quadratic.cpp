@@ -9,15 +9,15 @@
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/data/like.hpp"
 #include "maxmargin/kernel/engine/engine.hpp"
-#include "maxmargin/kernel/engine/exact_product.hpp"
-#include "maxmargin/kernel/engine/extended_product.hpp"
+#include "maxmargin/kernel/engine/product/exact_product.hpp"
+#include "maxmargin/kernel/engine/product/extended_product.hpp"
 #include "maxmargin/kernel/given.hpp"
 #include "maxmargin/kernel/mercer.hpp"
 #include "maxmargin/problem/matrix/by_rows.hpp"
+#include "maxmargin/problem/matrix/cache/segment_store.hpp"
 #include "maxmargin/problem/matrix/capabilities.hpp"
 #include "maxmargin/problem/matrix/linear_product.hpp"
-#include "maxmargin/problem/matrix/low_rank.hpp"
-#include "maxmargin/problem/matrix/segment_store.hpp"
+#include "maxmargin/problem/matrix/low_rank/low_rank.hpp"
 
 namespace maxmargin {
 namespace {

@@ -6,7 +6,7 @@
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/problem/consistent.hpp"
 #include "maxmargin/problem/feasible.hpp"
-#include "maxmargin/problem/matrix/low_rank.hpp"
+#include "maxmargin/problem/matrix/low_rank/low_rank.hpp"
 #include "maxmargin/solver/equations/memory.hpp"
 #include "maxmargin/solver/interior_point/low_rank_path.hpp"
 #include "maxmargin/solver/interior_point/path.hpp"

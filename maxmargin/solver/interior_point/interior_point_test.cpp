@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "maxmargin/base/rng.hpp"
-#include "maxmargin/problem/matrix/low_rank.hpp"
+#include "maxmargin/problem/matrix/low_rank/low_rank.hpp"
 #include "maxmargin/solver/equations/active_set.hpp"
 #include "maxmargin/solver/interior_point/path.hpp"
 #include "maxmargin/solver/solvers.hpp"

@@ -6,7 +6,7 @@
 
 #include "maxmargin/certify/certify.hpp"
 #include "maxmargin/problem/evaluate.hpp"
-#include "maxmargin/problem/matrix/approximate.hpp"
+#include "maxmargin/problem/matrix/low_rank/approximate.hpp"
 #include "maxmargin/solver/equations/memory.hpp"
 #include "maxmargin/solver/equations/point_matrix.hpp"
 #include "maxmargin/solver/limits.hpp"

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "maxmargin/base/clock.hpp"
-#include "maxmargin/problem/matrix/low_rank.hpp"
+#include "maxmargin/problem/matrix/low_rank/low_rank.hpp"
 #include "maxmargin/solver/interior_point/interior_point.hpp"
 #include "maxmargin/solver/interior_point/streamed_pass.hpp"
 

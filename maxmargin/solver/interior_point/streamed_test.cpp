@@ -6,7 +6,7 @@
 
 #include "maxmargin/loss/losses.hpp"
 #include "maxmargin/problem/evaluate.hpp"
-#include "maxmargin/problem/matrix/low_rank.hpp"
+#include "maxmargin/problem/matrix/low_rank/low_rank.hpp"
 #include "maxmargin/solver/interior_point/interior_point.hpp"
 #include "maxmargin/solver/interior_point/path_variables.hpp"
 #include "maxmargin/solver/interior_point/streamed_pass.hpp"

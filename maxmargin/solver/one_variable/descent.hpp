@@ -5,7 +5,7 @@
 
 #include "maxmargin/problem/context.hpp"
 #include "maxmargin/problem/dual_qp.hpp"
-#include "maxmargin/problem/matrix/row_cache.hpp"
+#include "maxmargin/problem/matrix/cache/row_cache.hpp"
 #include "maxmargin/solver/one_variable/set_steps.hpp"
 #include "maxmargin/solver/one_variable/violations.hpp"
 

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "maxmargin/problem/matrix/value_cache.hpp"
+#include "maxmargin/problem/matrix/cache/value_cache.hpp"
 
 namespace maxmargin {
 

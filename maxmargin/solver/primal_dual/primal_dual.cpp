@@ -9,7 +9,7 @@
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/problem/feasible.hpp"
 #include "maxmargin/problem/margin.hpp"
-#include "maxmargin/problem/matrix/row_cache.hpp"
+#include "maxmargin/problem/matrix/cache/row_cache.hpp"
 #include "maxmargin/solver/limits.hpp"
 #include "maxmargin/solver/one_variable/descent.hpp"
 #include "maxmargin/solver/one_variable/free_steps.hpp"

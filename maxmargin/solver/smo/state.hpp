@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "maxmargin/problem/evaluate.hpp"
-#include "maxmargin/problem/matrix/row_cache.hpp"
+#include "maxmargin/problem/matrix/cache/row_cache.hpp"
 #include "maxmargin/solver/smo/active.hpp"
 #include "maxmargin/solver/smo/cascade.hpp"
 #include "maxmargin/solver/smo/set/set_solver.hpp"

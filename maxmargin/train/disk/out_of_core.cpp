@@ -10,7 +10,7 @@
 #include "maxmargin/solver/lagrangian/streamed_lagrangian.hpp"
 #include "maxmargin/train/disk/disk_basis.hpp"
 #include "maxmargin/train/disk/disk_functions.hpp"
-#include "maxmargin/train/prepared.hpp"
+#include "maxmargin/train/formulate/prepared.hpp"
 
 namespace maxmargin {
 namespace {

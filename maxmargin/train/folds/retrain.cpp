@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "maxmargin/problem/matrix/cached_rows.hpp"
+#include "maxmargin/problem/matrix/cache/cached_rows.hpp"
 
 namespace maxmargin {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "maxmargin/solver/restart.hpp"
-#include "maxmargin/train/machines.hpp"
+#include "maxmargin/train/machines/machines.hpp"
 
 namespace maxmargin {
 

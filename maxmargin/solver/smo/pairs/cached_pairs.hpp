@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "maxmargin/problem/context.hpp"
-#include "maxmargin/problem/matrix/row_cache.hpp"
+#include "maxmargin/problem/matrix/cache/row_cache.hpp"
 #include "maxmargin/solver/smo/active.hpp"
 #include "maxmargin/solver/smo/set/inner.hpp"
 
