@@ -37,7 +37,7 @@ struct Made {
     Solution solution;
     solution.a = at;
     solution.lambda = {0};
-    return certify_near(known, qp, std::move(solution), precision, Threads(1));
+    return certify_from(known, qp, std::move(solution), precision, Threads(1));
   }
 };
 

@@ -186,8 +186,8 @@ class Tree {
         (shape_.low_rank || (shape_.tight && shape_.points <= few_points_of_one_system)))
       return take(Lagrangian{}, shape_.low_rank ? "squared loss, no equality row, few columns"
                                                 : "squared loss, no equality row, small enough");
-    if (squared_and_thin()) return take(InteriorPoint{}, "squared loss, few columns");
-    if (long_and_thin()) return take(InteriorPoint{}, "many points, few columns");
+    if (squared_with_few_columns()) return take(InteriorPoint{}, "squared loss, few columns");
+    if (many_points_few_columns()) return take(InteriorPoint{}, "many points, few columns");
     if (!shape_.low_rank && accepts(Smo{})) return take(Smo{}, "no equality row, full rank");
     if (accepts(GaussSeidel{})) return take(GaussSeidel{}, "no equality row");
     return with_any_rows();
@@ -199,7 +199,7 @@ class Tree {
         accepts(InteriorPoint{}) && accepts(PrimalNewton{}) &&
         shape_.newton_seconds() < stop_.seconds / 2)
       return take(PrimalNewton{}, "squared loss, few columns, few digits");
-    if (squared_and_thin()) return take(InteriorPoint{}, "squared loss, few columns");
+    if (squared_with_few_columns()) return take(InteriorPoint{}, "squared loss, few columns");
     if (much_support())
       return take(InteriorPoint{}, "few columns, many support vectors for each of them");
     return take(Smo{}, qp_.A.size() == 1 ? "one equality row, that of the bias"
@@ -215,7 +215,7 @@ class Tree {
     return take(PrimalDual{}, "any equality rows");
   }
 
-  bool squared_and_thin() const {
+  bool squared_with_few_columns() const {
     return shape_.low_rank && shape_.curved && shape_.points >= some_points &&
            fits(InteriorPoint{});
   }
@@ -226,7 +226,7 @@ class Tree {
                    static_cast<double>(shape_.points) >
                1e9 * shape_.path_seconds();
   }
-  bool long_and_thin() const {
+  bool many_points_few_columns() const {
     return shape_.low_rank && fits(InteriorPoint{}) &&
            shape_.points >= std::max(many_points, many_points_a_column * shape_.columns);
   }

@@ -172,7 +172,7 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
       // Of whole numbers exact values cost as much as fast ones: there is no need to look first
       // where they count.
       const Precision first = qp.K->can().coded != nullptr ? context.precision : Precision::fast;
-      Certified found = certify_near(start, qp, std::move(solution), first, given.threads);
+      Certified found = certify_from(start, qp, std::move(solution), first, given.threads);
       if (context.precision == first) return found;
       const double before = found.seconds;
       found = certify_finer(qp, std::move(found), given.threads);
@@ -182,7 +182,7 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     // Not proved, as a solver's f is not: only for machines that nobody is told the gap of.
     const double error = expected_rounding(qp, solution.a) / largest_scale(qp);
     const Known own{solution.a, std::move(f), {error}};
-    return certify_near(&own, qp, std::move(solution), context.precision, given.threads);
+    return certify_from(&own, qp, std::move(solution), context.precision, given.threads);
   };
   if (start != nullptr) {
     context.start = start->a;
@@ -196,7 +196,7 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     solution.a = start->a;
     solution.lambda = start->lambda;
     solution.ended = Ended::converged;
-    best = certify_near(start, qp, std::move(solution), Precision::fast, given.threads);
+    best = certify_from(start, qp, std::move(solution), Precision::fast, given.threads);
     if (reached(best.certificate, stop) &&
         stop.kkt >= rounding_margin * expected_rounding(qp, best.solution.a))
       return best;

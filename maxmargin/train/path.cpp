@@ -224,7 +224,7 @@ class Walk {
       return scaled(here.qp, *before, cost_at(k) / cost_at(k - 1));
     if (before != nullptr) return started(here, before->coefficients, solver, context_.threads);
     if (with_all == nullptr) return std::nullopt;
-    auto a = start_near(here.qp, with_all->certified);
+    auto a = start_from_solution(here.qp, with_all->certified);
     if (!a) return std::nullopt;
     const Certified& known = with_all->certified;
     return known_at(here.qp, *std::move(a), Known{known.solution.a, known.f, known.error},

@@ -68,7 +68,7 @@ class Engine {
   /// The share of values that are not negligible (see locality.hpp), where that is known to be
   /// small.
   virtual double nonzero_share() const { return 1; }
-  /// Neighbouring values of the row at place r of those asked for, from column `begin + c` on.
+  /// Neighbouring values of the r-th row of those asked for, from column `begin + c` on.
   using NonzeroValues = std::function<void(std::size_t r, std::size_t c, std::span<const float>)>;
   /// Calls body with all values that are larger than `least`, which is no less than what is
   /// negligible, among others; the columns of a row increase.

@@ -34,7 +34,7 @@ Descent::Descent(const DualQp& qp, std::vector<double> a, Precision precision, S
       f_(std::move(f)),
       slope_(qp.size(), 0.0),
       violation_(qp.size(), 0.0),
-      kept_(qp.size(), false),
+      in_set_(qp.size(), false),
       change_(qp.K->size(), 0.0) {
   if (f_.size() == qp.K->size()) {
     refresh_residual();
@@ -49,7 +49,7 @@ void Descent::refresh() {
   refresh_residual();
 }
 
-void Descent::place(std::vector<double> a, std::vector<double> f) {
+void Descent::move_to(std::vector<double> a, std::vector<double> f) {
   a_ = std::move(a);
   f_ = std::move(f);
   refresh_residual();
@@ -104,7 +104,7 @@ std::vector<Index> Descent::most_violating(std::size_t wanted) {
     found.clear();
     for (const std::vector<Index>& some : of_task)
       std::copy_if(some.begin(), some.end(), std::back_inserter(found),
-                   [&](Index v) { return !kept_[v]; });
+                   [&](Index v) { return !in_set_[v]; });
     if (found.size() >= wanted || least == 0) break;
   }
   const auto worse = [&](Index v, Index w) {
@@ -128,9 +128,9 @@ std::vector<Index> Descent::choose_set() {
   std::vector<Index> set;
   for (const Index v : last_set_)
     if (is_free(v) && set.size() < most_kept) set.push_back(v);
-  for (const Index v : set) kept_[v] = true;
+  for (const Index v : set) in_set_[v] = true;
   const std::vector<Index> others = most_violating(most - set.size());
-  for (const Index v : set) kept_[v] = false;
+  for (const Index v : set) in_set_[v] = false;
   set.insert(set.end(), others.begin(), others.end());
   std::sort(set.begin(), set.end());
   last_set_ = set;

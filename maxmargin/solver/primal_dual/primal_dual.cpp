@@ -330,7 +330,7 @@ class Method {
       return false;
     }
     lambda_ = evaluation.lambda;
-    primal_.place(placed.a, placed.f);
+    primal_.move_to(placed.a, placed.f);
     ended_ = Ended::converged;
     return true;
   }
@@ -385,7 +385,7 @@ class Method {
   void end_feasibly() {
     lambda_ = primal_.multipliers();
     Placed placed = feasible_place();
-    primal_.place(std::move(placed.a), std::move(placed.f));
+    primal_.move_to(std::move(placed.a), std::move(placed.f));
   }
 
   bool within_limits() {

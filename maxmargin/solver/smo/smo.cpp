@@ -20,7 +20,7 @@
 namespace maxmargin {
 namespace {
 
-// Newton steps are taken so many at a time, and for this share of the work done so far.
+// Newton steps are taken so many at a time, and may take this share of the work done so far.
 constexpr double most_newton_steps = 4;
 constexpr double newton_share = 0.2;
 // Of the work so far, what it takes pairs to come to a gap that is smaller by that factor.

@@ -19,7 +19,7 @@ struct SmoState {
   const Smo& options;
   const Run& run;
   RowKinds kinds;
-  CoupledRows coupling;  ///< rows that pairs do not keep, and their multipliers
+  CoupledRows coupling;  ///< the other equality rows and their multipliers
   Active active;         ///< the part of the problem that is not shrunk away
   SetSize set_size;
   RowCache cache;

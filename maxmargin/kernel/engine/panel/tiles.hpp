@@ -81,9 +81,8 @@ void difference_sums(const float* panel, std::span<const float* const> rows, std
 void difference_sums(const double* panel, std::span<const double* const> rows, std::size_t features,
                      double* sums);
 
-/// Sums become kernel values: out[r][at + c] = map(unit * (factor * sums[r * width + first +
-/// c]
-/// + row_base[r] + column_base[first + c])) for c < count.
+/// Sums become kernel values: out[r][at + c] = map(unit * s) for c < count, where
+/// s = factor * sums[r * width + first + c] + row_base[r] + column_base[first + c].
 template <class Sum>
 struct Finish {
   Sum factor;

@@ -19,7 +19,7 @@ class CachedRows final : public ForwardingQuadratic, StoredRows {
   CachedRows(std::shared_ptr<const Quadratic> K, std::size_t bytes)
       : ForwardingQuadratic(std::move(K)), store_(std::make_unique<SegmentStore>(size(), bytes)) {}
 
-  /// Rows that are kept whole are not truncated as well.
+  /// Rows that are cached whole are not truncated as well.
   MatrixCapabilities can() const override {
     MatrixCapabilities own = ForwardingQuadratic::can();
     own.stored = this;
@@ -54,8 +54,8 @@ class CachedRows final : public ForwardingQuadratic, StoredRows {
     std::vector<Index> missing;
     std::vector<float*> to;
     for (std::size_t r = 0; r < which.size(); ++r) {
-      if (const float* kept = row(which[r])) {
-        std::copy_n(kept + begin, count, out[r]);
+      if (const float* cached = row(which[r])) {
+        std::copy_n(cached + begin, count, out[r]);
       } else {
         missing.push_back(which[r]);
         to.push_back(out[r]);
@@ -72,8 +72,8 @@ class CachedRows final : public ForwardingQuadratic, StoredRows {
     std::vector<Index> missing;
     std::vector<float*> to;
     for (std::size_t r = 0; r < which.size(); ++r) {
-      if (const float* kept = row(points[which[r]])) {
-        for (std::size_t c = 0; c < points.size(); ++c) out[r][c] = kept[points[c]];
+      if (const float* cached = row(points[which[r]])) {
+        for (std::size_t c = 0; c < points.size(); ++c) out[r][c] = cached[points[c]];
       } else {
         missing.push_back(which[r]);
         to.push_back(out[r]);
@@ -86,18 +86,18 @@ class CachedRows final : public ForwardingQuadratic, StoredRows {
                    std::span<double> y, const Threads& threads) const override {
     keep(which, threads);
     std::vector<Index> missing;
-    std::vector<const float*> kept;
-    std::vector<double> of_missing, of_kept;
+    std::vector<const float*> cached;
+    std::vector<double> of_missing, of_cached;
     for (std::size_t k = 0; k < which.size(); ++k) {
       if (const float* held = row(which[k])) {
-        kept.push_back(held);
-        of_kept.push_back(coefficients[k]);
+        cached.push_back(held);
+        of_cached.push_back(coefficients[k]);
       } else {
         missing.push_back(which[k]);
         of_missing.push_back(coefficients[k]);
       }
     }
-    add(kept, of_kept, y, threads);
+    add(cached, of_cached, y, threads);
     inner().add_product(missing, of_missing, y, threads);
   }
 

@@ -11,9 +11,9 @@
 
 namespace maxmargin {
 
-/// Rows of a Quadratic kept in one arena of a fixed number of bytes: as floats, or as codes of one
-/// byte where there are such. Rows that the Quadratic keeps itself are read there. Rows that have
-/// to go are the longest unused ones, those marked as precious last.
+/// The kernel cache: rows of a Quadratic in one arena of a fixed number of bytes, as floats or as
+/// codes of one byte where there are such. Rows that the Quadratic caches itself are read there.
+/// The least recently used row is evicted first, those marked as precious last.
 class RowCache {
  public:
   /// Room for at least `least_rows` rows, whatever the budget.
@@ -26,19 +26,18 @@ class RowCache {
     std::vector<bool> precious;
   };
 
-  /// f += sum over k of coefficients[k] * row points[k]. Rows that are not held are computed; from
-  /// now on those are held that are to be kept. No more of them than there is room for.
+  /// f += sum over k of coefficients[k] * row points[k]. Rows that are not cached are computed;
+  /// those that are worth it are cached from now on, no more than there is room for.
   void add(std::span<const Index> points, std::span<const double> coefficients,
            const Wishes& wishes, std::span<double> f, const Threads& threads);
 
   bool holds(Index point) const { return slot_of_[point] != none || stored_row(point) != nullptr; }
-  /// out[i] = K(point, columns[i]) from a row that is held.
+  /// out[i] = K(point, columns[i]) from a cached row.
   void pick(Index point, std::span<const Index> columns, float* out) const;
 
-  /// Has rows of these points computed and held; false if there is no room for them without others
-  /// going.
+  /// Computes and caches rows of these points; false if there is no room without evicting others.
   bool fetch(std::span<const Index> points, const Threads& threads);
-  /// A row that is held here as floats, or null; behind its values zeros up to a multiple of
+  /// A row that is cached here as floats, or null; behind its values zeros up to a multiple of
   /// row_unit.
   const float* floats(Index point) const {
     if (coded_ != nullptr || slot_of_[point] == none) return nullptr;
@@ -47,9 +46,9 @@ class RowCache {
   static constexpr std::size_t row_unit = 32;  ///< floats
 
   std::size_t capacity() const { return capacity_; }
-  /// Rows that are held here.
+  /// Rows that are cached here.
   std::size_t size() const { return point_of_.size() - free_.size(); }
-  /// Whether so many new rows would push out others.
+  /// Whether so many new rows would evict others.
   bool lacks_room_for(std::size_t rows) const {
     return free_.size() + (capacity_ - point_of_.size()) < rows;
   }
@@ -66,12 +65,12 @@ class RowCache {
   std::size_t room() const;
   std::byte* slot(std::size_t number) { return arena_.data() + number * length_; }
   const std::byte* slot(std::size_t number) const { return arena_.data() + number * length_; }
-  /// Of a row that is held.
+  /// Of a cached row.
   const std::byte* row(Index point) const {
     if (slot_of_[point] != none) return slot(slot_of_[point]);
     return reinterpret_cast<const std::byte*>(stored_row(point));
   }
-  /// That the matrix itself keeps, or null.
+  /// That the matrix itself caches, or null.
   const float* stored_row(Index point) const {
     return stored_ != nullptr ? stored_->row(point) : nullptr;
   }

@@ -12,7 +12,7 @@ namespace maxmargin {
 
 /// Pieces of kernel rows that several problems need: for each row its values over the stretch of
 /// rows it lies in itself (its class). Any number of threads may look up and add at once; what is
-/// there stays until the store goes. Whoever comes first adds, the values are the same.
+/// there stays as long as the store. The first thread that has a value adds it; all have the same.
 class SegmentStore {
  public:
   /// For so many rows, within a number of bytes.
@@ -23,7 +23,7 @@ class SegmentStore {
 
   /// The values of a row over [begin, begin + count), or null.
   const float* find(std::size_t row, std::size_t begin, std::size_t count) const;
-  /// Keeps a copy if there is room and nothing is kept for this row yet.
+  /// Stores a copy if there is room and nothing is stored for this row yet.
   void add(std::size_t row, std::size_t begin, std::size_t count, const float* values);
   /// The same with the values themselves.
   void add(std::size_t row, std::size_t begin, std::size_t count, std::unique_ptr<float[]> values);

@@ -13,9 +13,9 @@
 
 namespace maxmargin {
 
-/// What a classical solver keeps of the kernel matrix and of f (Learning with Kernels, 10.1.3).
+/// What a classical solver caches of the kernel matrix and of f (Learning with Kernels, 10.1.3).
 enum class CachePolicy {
-  row,      ///< rows, the longest unused one goes first; f at bound points is summed anew
+  row,      ///< rows, least recently used first out; f at bound points is summed anew
   element,  ///< single values; f at bound points is summed anew
   function  ///< f at all points, carried along by rows (10.26) and recomputed against drift
 };
@@ -27,7 +27,7 @@ struct Named<CachePolicy> {
        {CachePolicy::function, "function"}}};
 };
 
-/// Of a solver that carries f along at all points whatever it keeps.
+/// Of a solver that updates f at all points whatever it caches.
 inline constexpr std::string_view cache_help =
     "what --memory keeps beside f: kernel rows (row), single kernel values (element), or neither "
     "(function)";
@@ -37,8 +37,8 @@ struct CacheUse {
   std::uint64_t asked = 0, found = 0;
 };
 
-/// Values of a Quadratic within a budget: whole rows, least recently used first to go, or single
-/// values in a table where a new one takes the place of the one that it collides with. Values are
+/// Values of a Quadratic within a budget: whole rows, the least recently used evicted first, or
+/// single values in a hash table where a new one replaces the one that it collides with. Values are
 /// floats, as those of rows(), or doubles, as those of exact_block().
 template <class Real>
 class BasicValueCache {
@@ -48,16 +48,16 @@ class BasicValueCache {
   BasicValueCache(std::shared_ptr<const Quadratic> K, std::size_t bytes, Unit unit,
                   const Threads& threads);
 
-  /// As a policy says; `function` keeps no more than it must.
+  /// As a policy says; `function` caches no more than it must.
   BasicValueCache(std::shared_ptr<const Quadratic> K, std::size_t bytes, CachePolicy policy,
                   const Threads& threads)
       : BasicValueCache(std::move(K), policy == CachePolicy::function ? 0 : bytes,
                         policy == CachePolicy::element ? Unit::element : Unit::row, threads) {}
 
-  /// A whole row, valid until two other rows have been asked for; where single values are kept,
-  /// until the next.
+  /// A whole row, valid until two other rows have been asked for; where single values are
+  /// cached, until the next.
   const Real* row(Index point);
-  /// K(i, j); computes the one value, and no row, where it is not kept.
+  /// K(i, j); computes the one value, and no row, where it is not cached.
   double value(Index i, Index j);
   /// out[c] = K(point, columns[c]).
   void values(Index point, std::span<const Index> columns, Real* out);
@@ -92,7 +92,7 @@ class BasicValueCache {
   int shift_ = 0;
   std::vector<Index> missing_;
   std::vector<Real> computed_;
-  std::vector<Index> all_;    // columns, where single values are kept,
+  std::vector<Index> all_;    // columns, where single values are cached,
   std::vector<Real> single_;  // and the row that was last put together of them
 };
 

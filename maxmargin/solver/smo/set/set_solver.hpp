@@ -48,7 +48,7 @@ class SetSolver {
 
   InnerProblem inner_;
   std::vector<std::size_t> position_;  ///< of each variable in the inner problem
-  std::vector<unsigned char> number_;  ///< of each variable at its place
+  std::vector<unsigned char> number_;  ///< of each variable at its position
   SetKernel padded_;
 };
 
