@@ -24,7 +24,7 @@ constexpr std::size_t product_rows = 64;
 constexpr std::size_t product_columns = 2048;
 
 /// Columns left as they are stored; see left_panel.hpp.
-class StoredEngine final : public Engine {
+class StoredEngine final : public Engine, FusedProducts {
  public:
   StoredEngine(const Form& form, const Rows& columns, bool in_double, double float_error)
       : StoredEngine(form, columns, in_double, float_error, ExactValues(form, columns)) {}
@@ -45,11 +45,6 @@ class StoredEngine final : public Engine {
                    std::size_t count, double* out, std::size_t stride) const override {
     exact_.block(left, which, columns_, begin, count, out, stride);
   }
-  void add_exact_product(const Rows& left, std::span<const Index> which,
-                         std::span<const double> coefficients, std::size_t begin, std::size_t count,
-                         double* y) const override {
-    exact_.add_product(left, which, coefficients, columns_, begin, count, y);
-  }
   std::unique_ptr<Engine> for_columns(const Rows& columns, std::span<const Index>) const override {
     return std::make_unique<StoredEngine>(form_, columns, in_double_, float_error_, exact_);
   }
@@ -57,10 +52,30 @@ class StoredEngine final : public Engine {
     return costs.plain.of(static_cast<double>(columns_.stored()) /
                           static_cast<double>(columns_.count + 1));
   }
-  ValueErrors errors() const override { return {float_error_, exact_.error()}; }
-  std::size_t bytes() const override { return 0; }
+  EngineTraits traits() const override {
+    return {.deviation = float_rounding,
+            .errors = ValueErrors{float_error_, exact_.error()},
+            .nonzero_share = 1,
+            .bytes = 0};
+  }
+  EngineCapabilities can() const override {
+    EngineCapabilities own;
+    own.products = this;
+    return own;
+  }
 
  private:
+  void add_product(const Rows& left, std::span<const Index> which,
+                   std::span<const double> coefficients, std::size_t begin, std::size_t count,
+                   double* y) const override {
+    add_product_by_blocks(left, which, coefficients, begin, count, y);
+  }
+  void add_exact_product(const Rows& left, std::span<const Index> which,
+                         std::span<const double> coefficients, std::size_t begin, std::size_t count,
+                         double* y) const override {
+    exact_.add_product(left, which, coefficients, columns_, begin, count, y);
+  }
+
   Form form_;
   Rows columns_;
   ExactValues exact_;
@@ -78,11 +93,16 @@ class DoubleEngine : public Engine {
     for (std::size_t r = 0; r < which.size(); ++r)
       for (std::size_t c = 0; c < count; ++c) out[r][c] = static_cast<float>(exact[r * count + c]);
   }
-  double value_cost(const CostModel& costs) const override { return costs.own_function; }
-  /// What is in the matrix, or what the function says, is the kernel.
-  ValueErrors errors() const override { return {float_roundoff, 0}; }
-  std::size_t bytes() const override { return 0; }
+  EngineCapabilities can() const override { return {}; }
+
+ protected:
+  static EngineTraits traits_of(const ValueErrors& errors) {
+    return {.deviation = float_rounding, .errors = errors, .nonzero_share = 1, .bytes = 0};
+  }
 };
+
+/// What is in the matrix, or what the function says, is the kernel.
+constexpr ValueErrors rounded_to_float{float_roundoff, 0};
 
 /// Distances that float sums, or sums of products, would not tell: far from each other, or from
 /// zero. From differences in double.
@@ -103,7 +123,9 @@ class DifferenceEngine final : public DoubleEngine {
     return costs.differences.of(static_cast<double>(columns_.stored()) /
                                 static_cast<double>(columns_.count + 1));
   }
-  ValueErrors errors() const override { return {exact_.error() + float_roundoff, exact_.error()}; }
+  EngineTraits traits() const override {
+    return traits_of({exact_.error() + float_roundoff, exact_.error()});
+  }
 
  private:
   Rows columns_;
@@ -128,6 +150,8 @@ class CustomEngine final : public DoubleEngine {
   std::unique_ptr<Engine> for_columns(const Rows& columns, std::span<const Index>) const override {
     return std::make_unique<CustomEngine>(kernel_, columns);
   }
+  double value_cost(const CostModel& costs) const override { return costs.own_function; }
+  EngineTraits traits() const override { return traits_of(rounded_to_float); }
 
  private:
   Custom kernel_;
@@ -139,6 +163,8 @@ class PrecomputedEngine final : public DoubleEngine {
   std::unique_ptr<Engine> for_columns(const Rows&, std::span<const Index>) const override {
     return std::make_unique<PrecomputedEngine>();
   }
+  double value_cost(const CostModel& costs) const override { return costs.own_function; }
+  EngineTraits traits() const override { return traits_of(rounded_to_float); }
   void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,
                    std::size_t count, double* out, std::size_t stride) const override {
     for (std::size_t r = 0; r < which.size(); ++r) {
@@ -314,7 +340,7 @@ bool leaves_out_far_blocks(const Form& form, const Engine& engine, const Rows& c
                            double nonzero_share, const Threads& threads) {
   constexpr double exact_floats = 1e4;
   const double limit = negligible_from(form);
-  if (nonzero_share > 0.5 || engine.codes() != nullptr) return false;
+  if (nonzero_share > 0.5 || engine.can().coded != nullptr) return false;
   const double largest = extent_of(Summation(form.pairing), columns, threads).largest;
   return largest < exact_floats * std::sqrt(limit);
 }
@@ -460,6 +486,15 @@ void Engine::block(const Rows& left, std::span<const Index> which, std::size_t b
 void Engine::add_product(const Rows& left, std::span<const Index> which,
                          std::span<const double> coefficients, std::size_t begin, std::size_t count,
                          double* y) const {
+  if (const FusedProducts* products = can().products)
+    products->add_product(left, which, coefficients, begin, count, y);
+  else
+    add_product_by_blocks(left, which, coefficients, begin, count, y);
+}
+
+void Engine::add_product_by_blocks(const Rows& left, std::span<const Index> which,
+                                   std::span<const double> coefficients, std::size_t begin,
+                                   std::size_t count, double* y) const {
   std::vector<float> tile(product_rows * product_columns);
   std::vector<const float*> rows(product_rows);
   for (std::size_t r = 0; r < product_rows; ++r) rows[r] = tile.data() + r * product_columns;
@@ -475,6 +510,7 @@ void Engine::add_product(const Rows& left, std::span<const Index> which,
 
 void Engine::add_half_product(const Rows& rows, std::size_t first, std::span<const double> x,
                               double* y) const {
+  if (const HalfProducts* halves = can().halves) return halves->add_half_product(rows, first, x, y);
   constexpr std::size_t columns_at_once = 512;
   const std::size_t some = std::min(half_rows, x.size() - first);
   std::vector<Index> which(some);
@@ -493,38 +529,28 @@ void Engine::add_half_product(const Rows& rows, std::size_t first, std::span<con
 }
 
 double Engine::half_cost(const CostModel& costs) const {
+  if (const HalfProducts* halves = can().halves) return halves->half_cost(costs);
   const double value = value_cost(costs);
   // Sums are taken twice, and values are on their way to memory.
   return value > costs.touch_value ? value + costs.second_sum
                                    : std::numeric_limits<double>::infinity();
 }
 
-void Engine::nonzero_values(const Rows& left, std::span<const Index> which, std::size_t begin,
-                            std::size_t count, double, const NonzeroValues& body) const {
-  std::vector<float> row(count);
-  for (std::size_t r = 0; r < which.size(); ++r) {
-    block(left, which.subspan(r, 1), begin, count, row.data(), count);
-    body(r, 0, row);
-  }
-}
-
-std::unique_ptr<Engine> Engine::for_block(const Rows&, std::span<const Index>) const {
-  return nullptr;
+std::unique_ptr<Engine> Engine::for_block(const Rows& rows, std::span<const Index> which) const {
+  const SmallBlocks* small = can().small;
+  return small != nullptr ? small->for_block(rows, which) : nullptr;
 }
 
 void Engine::add_exact_product(const Rows& left, std::span<const Index> which,
                                std::span<const double> coefficients, std::size_t begin,
                                std::size_t count, double* y) const {
+  if (const FusedProducts* products = can().products)
+    return products->add_exact_product(left, which, coefficients, begin, count, y);
   std::vector<double> row(count);
   for (std::size_t r = 0; r < which.size(); ++r) {
     exact_block(left, which.subspan(r, 1), begin, count, row.data(), count);
     for (std::size_t c = 0; c < count; ++c) y[c] += coefficients[r] * row[c];
   }
-}
-
-void Engine::code_block(const Rows&, std::span<const Index>, std::size_t, std::size_t,
-                        std::span<std::uint8_t* const>) const {
-  throw std::logic_error("this engine has no codes");
 }
 
 std::unique_ptr<Engine> make_engine(const Kernel& kernel, const Rows& columns,

@@ -26,11 +26,8 @@ class PartialProducts {
                            std::span<double> y, const Threads& threads) const = 0;
   /// y[k] = K x[k], in double as multiply() has it, with each value computed once for all of them.
   /// False, and nothing is done, where one after another is as fast, or the only way.
-  virtual bool multiply_several(std::span<const std::vector<double>> /*x*/,
-                                std::span<std::vector<double>> /*y*/,
-                                const Threads& /*threads*/) const {
-    return false;
-  }
+  virtual bool multiply_several(std::span<const std::vector<double>> x,
+                                std::span<std::vector<double>> y, const Threads& threads) const = 0;
 
  protected:
   ~PartialProducts() = default;

@@ -149,8 +149,8 @@ class KernelQuadratic final : public Quadratic,
   MatrixCapabilities can() const override {
     MatrixCapabilities own;
     own.partial = this;
-    if (engine().codes() != nullptr) own.coded = this;
-    if (engine().nonzero_share() < 1) own.truncated = this;
+    if (engine().can().coded != nullptr) own.coded = this;
+    if (engine().can().nonzero != nullptr) own.truncated = this;
     if (form()) own.extended = this;
     if (is_linear()) own.factored = this;
     return own;
@@ -169,7 +169,7 @@ class KernelQuadratic final : public Quadratic,
                   });
   }
 
-  const ByteDecay& decay() const override { return *engine().codes(); }
+  const ByteDecay& decay() const override { return engine().can().coded->decay(); }
   double shift() const override { return 0; }
   void code_rows(std::span<const Index> which, std::size_t begin, std::size_t count,
                  std::span<std::uint8_t* const> out, const Threads& threads) const override {
@@ -177,8 +177,8 @@ class KernelQuadratic final : public Quadratic,
     for_each_task(ids, begin, count, threads,
                   [&](std::size_t first, std::span<const Index> some, std::size_t row,
                       std::size_t columns, std::size_t at) {
-                    engine().code_block(*packed_->rows, some, row, columns,
-                                        shifted(out, first, some, at));
+                    engine().can().coded->code_block(*packed_->rows, some, row, columns,
+                                                     shifted(out, first, some, at));
                   });
   }
 
@@ -230,10 +230,11 @@ class KernelQuadratic final : public Quadratic,
                       double least, const NonzeroValues& body) const override {
     const std::vector<Index> ids = rows_of(which);
     for_each_piece(begin, count, [&](std::size_t row, std::size_t columns, std::size_t at) {
-      engine().nonzero_values(*packed_->rows, ids, row, columns, least,
-                              [&](std::size_t r, std::size_t c, std::span<const float> values) {
-                                body(r, begin + at + c, values);
-                              });
+      engine().can().nonzero->nonzero_values(
+          *packed_->rows, ids, row, columns, least,
+          [&](std::size_t r, std::size_t c, std::span<const float> values) {
+            body(r, begin + at + c, values);
+          });
     });
   }
 

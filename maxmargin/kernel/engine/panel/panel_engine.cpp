@@ -27,7 +27,7 @@ constexpr std::size_t product_rows = 256;
 constexpr std::size_t product_columns = 256;
 
 template <class T, class Sum>
-class PanelEngine final : public Engine {
+class PanelEngine final : public Engine, FusedProducts, HalfProducts, CodedBlocks, SmallBlocks {
   using Value = typename SumOf<T>::type;
   using Prepared = PreparedRows<T, Sum>;
   static constexpr std::size_t width = panel_width<T>;
@@ -35,6 +35,7 @@ class PanelEngine final : public Engine {
   static constexpr bool is_binary = std::is_same_v<T, std::uint8_t>;
   static constexpr bool by_blocks = !std::is_same_v<Value, Sum>;
   static constexpr bool in_quads = std::is_same_v<T, std::int8_t>;
+  static constexpr bool halves_are_fused = std::is_same_v<T, float> && !by_blocks;
   static constexpr std::size_t slot_features = features_a_slot<T>;
   static constexpr std::size_t slot_cells = is_binary ? width / 2 : width * slot_features;
 
@@ -114,7 +115,7 @@ class PanelEngine final : public Engine {
         if (product_)
           exact_.add_product(left, which.subspan(r, some), weights, columns_, begin, count, y);
         else
-          Engine::add_product(left, which.subspan(r, some), weights, begin, count, y);
+          add_product_by_blocks(left, which.subspan(r, some), weights, begin, count, y);
         continue;
       }
       if (is_fused()) {
@@ -130,24 +131,17 @@ class PanelEngine final : public Engine {
 
   void add_half_product(const Rows& rows, std::size_t first, std::span<const double> x,
                         double* y) const override {
-    if constexpr (std::is_same_v<T, float> && !by_blocks) {
-      if (is_fused()) return add_fused_half(rows, first, x, y);
-    }
-    Engine::add_half_product(rows, first, x, y);
+    if constexpr (halves_are_fused) add_fused_half(rows, first, x, y);
   }
   double half_cost(const CostModel& costs) const override {
-    return is_fused() && !is_binary ? costs.fused_second_sum * value_cost(costs)
-                                    : Engine::half_cost(costs);
+    return costs.fused_second_sum * value_cost(costs);
   }
 
-  const ByteDecay* codes() const override { return decay_ ? &*decay_ : nullptr; }
+  const ByteDecay& decay() const override { return *decay_; }
 
   void code_block(const Rows& left, std::span<const Index> which, std::size_t begin,
                   std::size_t count, std::span<std::uint8_t* const> out) const override {
-    if constexpr (is_binary)
-      write_codes(prepare(left, which), begin, count, out.data());
-    else
-      Engine::code_block(left, which, begin, count, out);
+    if constexpr (is_binary) write_codes(prepare(left, which), begin, count, out.data());
   }
 
   void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,
@@ -184,16 +178,22 @@ class PanelEngine final : public Engine {
     return floats.of((is_dense() ? slots : nonzeros) * (sizeof(T) / sizeof(float)));
   }
 
-  double deviation() const override { return packing_.deviation; }
-  ValueErrors errors() const override {
+  EngineTraits traits() const override {
     // Sums of binary rows are made of doubles in any case, but for those of halves.
     const double in_double =
         product_ ? std::max(exact_.error(), product_->error(packing_.most_units)) : exact_.error();
-    return {packing_.float_error, in_double};
+    return {.deviation = packing_.deviation,
+            .errors = ValueErrors{packing_.float_error, in_double},
+            .nonzero_share = 1,
+            .bytes = packed_.size() * sizeof(T) + base_.size() * sizeof(Sum) + own_.bytes()};
   }
-
-  std::size_t bytes() const override {
-    return packed_.size() * sizeof(T) + base_.size() * sizeof(Sum) + own_.bytes();
+  EngineCapabilities can() const override {
+    EngineCapabilities own;
+    own.products = this;
+    if (halves_are_fused && is_fused()) own.halves = this;
+    if (decay_) own.coded = this;
+    own.small = this;
+    return own;
   }
 
  private:
