@@ -8,7 +8,7 @@
 
 #include "cli/running_options.hpp"
 #include "cli/units.hpp"
-#include "maxmargin/base/buffer.hpp"
+#include "maxmargin/base/memory_budget.hpp"
 #include "maxmargin/kernel/given.hpp"
 #include "maxmargin/model/file/file.hpp"
 #include "maxmargin/train/settings.hpp"

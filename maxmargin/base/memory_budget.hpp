@@ -33,6 +33,15 @@ struct MemoryBudget {
   /// The kernel matrix of all rows of many small machines.
   MemoryBudget small_machines() const { return {bytes / 16}; }
 
+  // Out of core, where it is all that the program may use.
+
+  /// A block of the text that is read: there are a few at a time.
+  MemoryBudget text_block() const { return {bytes / 128}; }
+  /// All chunks of rows that a pass holds, those read ahead included.
+  MemoryBudget chunks() const { return {bytes / 16}; }
+  /// Rows among which basis functions are chosen, with their part of Z.
+  MemoryBudget sample() const { return {bytes / 3}; }
+
   MemoryBudget without(std::size_t taken) const { return {bytes - std::min(bytes, taken)}; }
   /// For each of so many at a time.
   MemoryBudget divided(std::size_t users) const { return {bytes / users}; }

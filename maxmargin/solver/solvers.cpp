@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "maxmargin/base/buffer.hpp"
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/base/memory_budget.hpp"
 #include "maxmargin/certify/enclosure.hpp"
 #include "maxmargin/problem/consistent.hpp"
 #include "maxmargin/problem/margin.hpp"

@@ -4,8 +4,8 @@
 #include <memory>
 #include <tuple>
 
-#include "maxmargin/base/buffer.hpp"
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/base/memory_budget.hpp"
 #include "maxmargin/model/file/file.hpp"
 #include "maxmargin/train/formulate/prepared.hpp"
 #include "maxmargin/train/machines/approximation.hpp"

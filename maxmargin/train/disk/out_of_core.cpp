@@ -91,7 +91,7 @@ std::size_t blocks_of(const Loss& loss) {
 /// taken in at the end.
 std::size_t working_bytes(std::size_t memory, const RowFile& rows, std::size_t numbers) {
   const std::size_t taken = program_bytes_out_of_core + streamed_pass_bytes(rows, numbers);
-  return memory > taken ? memory - taken : 0;
+  return MemoryBudget{memory}.without(taken).bytes;
 }
 
 Stage stage_for(const SpilledData& data, const Subproblems& problems, const TrainOptions& options,
@@ -124,7 +124,8 @@ Stage stage_for(const SpilledData& data, const Subproblems& problems, const Trai
     Approximate how = *options.approximate;
     how.seed = options.seed;
     if (how.rank > 0) require_memory_out_of_core(data.memory_bytes, how.rank + stage.functions());
-    const std::size_t sample = (data.memory_bytes - program_bytes_out_of_core) / 3;
+    const std::size_t sample =
+        MemoryBudget{data.memory_bytes}.without(program_bytes_out_of_core).sample().bytes;
     stage.basis =
         approximate_on_disk(*stage.rows, options.kernel, how,
                             {data.folder, chunk, sample, stage.functions()}, threads, go_on);
