@@ -38,7 +38,7 @@ constexpr double most_growth = 1e6;
 // So many times all variables could have had their turn, and there was no progress: stalled.
 constexpr std::size_t patience = 20;
 // The systems of the Hessian are solved when their residuals are this small, relative to the start.
-constexpr double settled_share = 0.05;
+constexpr double converged_share = 0.05;
 // So many working sets are waited for that in sum: with a singular Q it might be for ever.
 constexpr int most_waits = 50;
 // Newton steps of all free variables: after so many working sets, so many at a time, for this share
@@ -73,15 +73,15 @@ class HessianDiagonal {
   /// As many steps in each system.
   void improve(std::size_t steps) {
     for (std::size_t r = 0; r < systems_.size(); ++r) {
-      if (now_[r] <= settled_share * settled_share * first_[r]) continue;
+      if (now_[r] <= converged_share * converged_share * first_[r]) continue;
       systems_[r].improve(inner_share * now_[r], steps);
       now_[r] = systems_[r].look();
     }
   }
 
-  bool settled() const {
+  bool has_converged() const {
     for (std::size_t r = 0; r < systems_.size(); ++r)
-      if (now_[r] > settled_share * first_[r]) return false;
+      if (now_[r] > converged_share * first_[r]) return false;
     return true;
   }
 
@@ -182,7 +182,7 @@ class Method {
     if (first_violation_ == 0) begin();
     if (violation_ <= tolerance_) {
       if (violation_ <= eps_p_ && residual_is_small()) return check_convergence();
-      if (hessian_ && options_.wait && !hessian_->settled() && waits_++ < most_waits)
+      if (hessian_ && options_.wait && !hessian_->has_converged() && waits_++ < most_waits)
         hessian_->improve(steps_per_variable * set_size_);
       else
         move_multipliers();
