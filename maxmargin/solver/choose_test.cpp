@@ -209,14 +209,5 @@ TEST(ChooseSolver, NothingIsChosenThatRefuses) {
           }
 }
 
-TEST(ChooseSolver, ThoseThatFitAreListed) {
-  std::vector<std::string> names;
-  for (const Solver& each : fitting_solvers(problem(30, 30, Rows::bias), to(1e-3), plenty))
-    names.emplace_back(name_of(each));
-  EXPECT_EQ(names, (std::vector<std::string>{"smo", "interior-point", "primal-dual", "platt",
-                                             "decomposition", "chunking", "newton",
-                                             "gradient-descent", "irls"}));
-}
-
 }  // namespace
 }  // namespace maxmargin::choose_test
