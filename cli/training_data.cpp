@@ -28,10 +28,10 @@ void ask_about_numbers(const TrainArguments& arguments, const Dataset& data) {
   const bool fractions =
       std::ranges::any_of(labels, [](double label) { return label != std::trunc(label); });
   const std::size_t classes = labels.size();
-  constexpr std::size_t many_fractions = 20, many = 100, rows_per_class = 5;
-  if (fractions ? classes <= many_fractions
-                : classes <= many || data.rows() >= rows_per_class * classes)
-    return;
+  constexpr std::size_t many_fractions = 20, many = 100, very_many = 1000, rows_per_class = 5;
+  const bool many_classes =
+      classes > very_many || (classes > many && data.rows() < rows_per_class * classes);
+  if (fractions ? classes <= many_fractions : !many_classes) return;
   throw Error(Fault::usage,
               fmt::format("the labels are {} different numbers in {} rows: as classes, these would "
                           "be {} machines",

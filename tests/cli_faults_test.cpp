@@ -296,6 +296,14 @@ TEST_F(CliFaults, ManyNumbersAreAskedAboutBeforeTheyBecomeClasses) {
   EXPECT_EQ(asked.code, 2);
   EXPECT_NE(asked.err.find("--task svr"), std::string::npos) << asked.err;
   EXPECT_EQ(run({"train", "d", "-o", "m", "--task", "svr", "--quiet"}).code, 0);
+  // Prices in whole thousands, each of them several times.
+  std::string prices;
+  for (int k = 0; k < 6 * 1100; ++k)
+    prices += std::to_string(1000 * (k % 1100)) + " 1:" + std::to_string(k % 17) + "\n";
+  write("d", prices);
+  const Finished of_prices = run({"train", "d", "-o", "m"});
+  EXPECT_EQ(of_prices.code, 2);
+  EXPECT_NE(of_prices.err.find("1,100 different numbers"), std::string::npos) << of_prices.err;
 }
 
 TEST_F(CliFaults, ManyMachinesThatHaveNoTimeAreNotBegun) {

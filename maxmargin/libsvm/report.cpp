@@ -11,8 +11,35 @@ namespace {
 // Dividing by the margin of nu-SVC may round a bound.
 constexpr double nearly = 1 - 1e-12;
 
+/// As printf has it, whatever the locale.
+void add_six_digits(double value, std::chars_format format, std::string& text) {
+  std::array<char, 400> digits;  // the largest double has 309 digits before the point
+  const char* end = std::to_chars(digits.data(), &digits.back(), value, format, 6).ptr;
+  text.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
+}
+void add_fixed(std::string_view name, double value, std::string& text) {
+  text += name;
+  add_six_digits(value, std::chars_format::fixed, text);
+}
+void add_count(std::string_view name, std::uint64_t value, std::string& text) {
+  std::array<char, 20> digits;
+  text += name;
+  const char* end = std::to_chars(digits.begin(), digits.end(), value).ptr;
+  text.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
+}
+
+}  // namespace
+
+std::string general(double value) {
+  std::string text;
+  add_six_digits(value, std::chars_format::general, text);
+  return text;
+}
+
+std::size_t iterations_per_dot(std::size_t rows) { return std::clamp<std::size_t>(rows, 1, 1000); }
+
 /// Sums over the coefficients of one machine.
-struct Coefficients {
+struct LibsvmReporter::Coefficients {
   std::size_t count = 0, at_bound = 0;
   double sum = 0;
 
@@ -25,64 +52,59 @@ struct Coefficients {
   }
 };
 
-Coefficients of_pair(const LibsvmModel& model, std::size_t i, std::size_t j,
-                     const LibsvmReport& report) {
+LibsvmReporter::LibsvmReporter(const LibsvmModel& model) : model_(model) {
+  begin_.reserve(model.sizes.size());
+  std::size_t begin = 0;
+  for (const std::size_t size : model.sizes) {
+    begin_.push_back(begin);
+    begin += size;
+  }
+}
+
+LibsvmReporter::Coefficients LibsvmReporter::of_pair(std::size_t i, std::size_t j,
+                                                     const LibsvmReport& report) const {
   Coefficients result;
-  if (model.labels.empty()) {
-    for (const double coefficient : model.coefficients) result.add(coefficient, report.cost_first);
+  if (model_.labels.empty()) {
+    for (const double coefficient : model_.coefficients) result.add(coefficient, report.cost_first);
     return result;
   }
-  std::size_t begin = 0;
-  for (std::size_t of = 0; of < model.sizes.size(); begin += model.sizes[of++]) {
-    if (of != i && of != j) continue;
-    const std::size_t column = of == i ? j - 1 : i;
-    const double bound = of == i ? report.cost_first : report.cost_second;
-    for (std::size_t k = begin; k < begin + model.sizes[of]; ++k)
-      result.add(model.coefficients[k * model.columns() + column], bound);
-  }
+  const auto add = [&](std::size_t of, std::size_t column, double bound) {
+    for (std::size_t k = begin_[of]; k < begin_[of] + model_.sizes[of]; ++k)
+      result.add(model_.coefficients[k * model_.columns() + column], bound);
+  };
+  add(i, j - 1, report.cost_first);
+  add(j, i, report.cost_second);
   return result;
 }
 
-/// As printf has it, whatever the locale.
-std::string with_six_digits(double value, std::chars_format format) {
-  std::array<char, 400> text;  // the largest double has 309 digits before the point
-  return {text.data(), std::to_chars(text.data(), &text.back(), value, format, 6).ptr};
-}
-std::string fixed(double value) { return with_six_digits(value, std::chars_format::fixed); }
-
-}  // namespace
-
-std::string general(double value) { return with_six_digits(value, std::chars_format::general); }
-
-std::size_t iterations_per_dot(std::size_t rows) { return std::clamp<std::size_t>(rows, 1, 1000); }
-
-std::string report_lines(const LibsvmModel& model, std::size_t i, std::size_t j,
-                         const LibsvmReport& report, std::size_t dots) {
-  const Coefficients found = of_pair(model, i, j, report);
-  const std::size_t all_dots = report.iterations / iterations_per_dot(report.rows);
-  std::string text(all_dots - std::min(dots, all_dots), '.');
-  text += "*\noptimization finished, #iter = " + std::to_string(report.iterations) + "\n";
+void LibsvmReporter::add(std::size_t i, std::size_t j, const LibsvmReport& report,
+                         std::string& text) const {
+  const Coefficients found = of_pair(i, j, report);
+  const std::size_t dots = report.iterations / iterations_per_dot(report.rows);
+  text.append(dots - std::min(report.dots, dots), '.');
+  add_count("*\noptimization finished, #iter = ", report.iterations, text);
   const double share = found.sum / (report.cost_first * static_cast<double>(report.rows));
-  switch (model.type) {
+  switch (model_.type) {
     case LibsvmType::c_svc:
-      if (report.cost_first == report.cost_second) text += "nu = " + fixed(share) + "\n";
+      if (report.cost_first == report.cost_second) add_fixed("\nnu = ", share, text);
       break;
     case LibsvmType::epsilon_svr:
-      text += "nu = " + fixed(share) + "\n";
+      add_fixed("\nnu = ", share, text);
       break;
     case LibsvmType::nu_svc:
-      text += "C = " + fixed(1 / report.width) + "\n";
+      add_fixed("\nC = ", 1 / report.width, text);
       break;
     case LibsvmType::nu_svr:
-      text += "epsilon = " + fixed(report.width) + "\n";
+      add_fixed("\nepsilon = ", report.width, text);
       break;
     case LibsvmType::one_class:
       break;
   }
-  text += "obj = " + fixed(report.objective) + ", rho = " + fixed(report.rho) +
-          "\nnSV = " + std::to_string(found.count) + ", nBSV = " + std::to_string(found.at_bound) +
-          "\n";
-  return text;
+  add_fixed("\nobj = ", report.objective, text);
+  add_fixed(", rho = ", report.rho, text);
+  add_count("\nnSV = ", found.count, text);
+  add_count(", nBSV = ", found.at_bound, text);
+  text += '\n';
 }
 
 }  // namespace maxmargin

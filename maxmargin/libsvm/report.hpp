@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "maxmargin/libsvm/train.hpp"
 
@@ -14,12 +15,26 @@ struct LibsvmReport {
   double rho = 0;
   double cost_first = 0, cost_second = 0;  ///< bounds of the coefficients of both classes
   double width = 0;                        ///< what nu has chosen, see Machine
+  std::size_t dots = 0;                    ///< that have been printed already
 };
 
-/// The lines about classes i and j (0 and 1 where there are none) of a trained model. `dots`:
-/// dots that have been printed already.
-std::string report_lines(const LibsvmModel& model, std::size_t i, std::size_t j,
-                         const LibsvmReport& report, std::size_t dots = 0);
+/// Says what svm-train prints about the machines of a model, of which there may be tens of
+/// thousands.
+class LibsvmReporter {
+ public:
+  /// Keeps a reference to the model.
+  explicit LibsvmReporter(const LibsvmModel& model);
+
+  /// Appends the lines about classes i < j (0 and 1 where there are none).
+  void add(std::size_t i, std::size_t j, const LibsvmReport& report, std::string& text) const;
+
+ private:
+  struct Coefficients;
+  Coefficients of_pair(std::size_t i, std::size_t j, const LibsvmReport& report) const;
+
+  const LibsvmModel& model_;
+  std::vector<std::size_t> begin_;  // of each class among the support vectors
+};
 
 /// As printf's %g shows it.
 std::string general(double value);

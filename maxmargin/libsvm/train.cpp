@@ -174,6 +174,7 @@ class LibsvmTrainer {
     PlattSigmoid sigmoid;
     std::string printed;
   };
+  using Say = std::function<void(const std::string&)>;
 
   struct Fitted {
     Model own;
@@ -209,7 +210,7 @@ class LibsvmTrainer {
     if (wants_noise()) model.prob_a = {noise};
     if (parameters_.probability == 1 && parameters_.type() == LibsvmType::one_class)
       mark_density(rows, model);
-    if (run_.print) run_.print(report(trained.model, model, machines.problems, calibrated, dots));
+    if (run_.print) report(trained.model, model, machines.problems, calibrated, dots, run_.print);
     return {std::move(trained.model), std::move(model), std::move(machines)};
   }
 
@@ -322,8 +323,11 @@ class LibsvmTrainer {
     return model;
   }
 
-  std::string report(const Model& own, const LibsvmModel& model, const Subproblems& problems,
-                     std::span<const Calibrated> calibrated, std::size_t dots) const {
+  /// What svm-train prints of trained machines, in pieces: there may be tens of thousands.
+  void report(const Model& own, const LibsvmModel& model, const Subproblems& problems,
+              std::span<const Calibrated> calibrated, std::size_t dots, const Say& say) const {
+    constexpr std::size_t piece = std::size_t{1} << 14;
+    const LibsvmReporter reporter(model);
     std::string text;
     const auto add = [&](const Machine& machine, std::size_t i, std::size_t j, double rho) {
       const auto number = static_cast<std::size_t>(&machine - own.machines.data());
@@ -333,6 +337,7 @@ class LibsvmTrainer {
       lines.objective = -machine.certificate.dual;
       lines.rho = rho;
       lines.width = machine.width;
+      lines.dots = dots;
       lines.cost_first = bound_of(of_classes_ ? model.labels[i] : 0);
       lines.cost_second = bound_of(of_classes_ ? model.labels[j] : 0);
       if (model.type == LibsvmType::nu_svc) {
@@ -340,11 +345,14 @@ class LibsvmTrainer {
         lines.cost_first = lines.cost_second = 1 / machine.width;
         lines.objective /= machine.width * machine.width;
       }
-      text += report_lines(model, i, j, lines, dots);
+      reporter.add(i, j, lines, text);
+      if (text.size() < piece) return;
+      say(text);
+      text.clear();
     };
     if (!of_classes_) {
       add(own.machines[0], 0, 0, model.rho[0]);
-      return text;
+      return say(text);
     }
     const PairTable pairs(own);
     std::size_t pair = 0;
@@ -353,7 +361,7 @@ class LibsvmTrainer {
         if (!calibrated.empty()) text += calibrated[pair].printed;
         add(pairs.machine_of(model.labels[i], model.labels[j]), i, j, model.rho[pair]);
       }
-    return text + "Total nSV = " + std::to_string(model.vectors()) + "\n";
+    say(text + "Total nSV = " + std::to_string(model.vectors()) + "\n");
   }
 
   std::vector<Calibrated> calibrate_pairs(std::span<const int> classes,
@@ -388,7 +396,9 @@ class LibsvmTrainer {
       Trained trained = together(machines);
       const std::vector<int> order{first, second};
       LibsvmModel model = in_form(trained.model, order);
-      if (run_.print) result.printed += report(trained.model, model, machines.problems, {}, 0);
+      if (run_.print)
+        report(trained.model, model, machines.problems, {}, 0,
+               [&](const std::string& lines) { result.printed += lines; });
       const auto held_out = folds.held_out(fold);
       const std::vector<double> values =
           values_at({std::move(trained.model), std::move(model), std::move(machines)}, held_out);
