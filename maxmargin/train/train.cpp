@@ -4,7 +4,7 @@
 
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/train/folds/calibrate.hpp"
-#include "maxmargin/train/machines.hpp"
+#include "maxmargin/train/machines/machines.hpp"
 
 namespace maxmargin {
 
