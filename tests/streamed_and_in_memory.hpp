@@ -5,7 +5,7 @@
 #include "maxmargin/data/dataset.hpp"
 #include "maxmargin/loss/losses.hpp"
 #include "maxmargin/problem/dual_qp.hpp"
-#include "maxmargin/problem/matrix/low_rank.hpp"
+#include "maxmargin/problem/matrix/low_rank/low_rank.hpp"
 #include "maxmargin/problem/streamed.hpp"
 
 namespace maxmargin {

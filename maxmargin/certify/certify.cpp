@@ -94,7 +94,7 @@ Known known_at(const DualQp& qp, std::vector<double> a, const Known& known,
 
 Certified certify(const DualQp& qp, Solution solution, Precision precision,
                   const Threads& threads) {
-  return certify_near(nullptr, qp, std::move(solution), precision, threads);
+  return certify_from(nullptr, qp, std::move(solution), precision, threads);
 }
 
 namespace {
@@ -131,7 +131,7 @@ Certified judged(const DualQp& qp, Solution solution, Known now, const Stopwatch
 
 }  // namespace
 
-Certified certify_near(const Known* known, const DualQp& qp, Solution solution, Precision precision,
+Certified certify_from(const Known* known, const DualQp& qp, Solution solution, Precision precision,
                        const Threads& threads) {
   const Stopwatch clock;
   put_within_bounds(qp, solution.a);

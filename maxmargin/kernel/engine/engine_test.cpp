@@ -8,6 +8,7 @@
 
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/kernel/engine/locality.hpp"
+#include "tests/made_data.hpp"
 
 namespace maxmargin::engine_test {
 namespace {
@@ -434,6 +435,49 @@ TEST(Engine, CustomKernelIsCalledByBlocks) {
   engine->block(rows, which, 4, 10, out.data(), 32);
   EXPECT_FLOAT_EQ(out[32 + 5], static_cast<float>(naive_value(Rbf{0.5}, rows, 9, rows, 9)));
   EXPECT_THROW(make_engine(Custom{}, rows), Error);
+}
+
+/// All of what engines can do beyond their core, by what they are made for.
+TEST(Engine, CanDoWhatItSaysAndNothingElse) {
+  Rng rng(4);
+  const Features few = made::features(200, 5, made::Storage::dense_floats, rng);
+  const Features sparse = made::features(200, 40, made::Storage::sparse, rng);
+  Features binary = Features::sparse(30);
+  for (int i = 0; i < 200; ++i) {
+    std::vector<double> row(30);
+    for (double& value : row) value = rng.below(4) == 0 ? 1 : 0;
+    binary.append(row);
+  }
+  const auto can = [](const Kernel& kernel, const Features& x) {
+    return make_engine(kernel, x)->can();
+  };
+  EXPECT_NE(can(Rbf{0.5}, few).halves, nullptr);
+  EXPECT_EQ(can(Rbf{0.5}, few).coded, nullptr);
+  EXPECT_EQ(can(Rbf{0.1}, sparse).halves, nullptr);
+  EXPECT_NE(can(Rbf{0.1}, sparse).small, nullptr);
+  EXPECT_NE(can(Rbf{0.1}, binary).coded, nullptr);
+  const EngineCapabilities given = can(Precomputed{}, few);
+  EXPECT_TRUE(given.products == nullptr && given.halves == nullptr && given.coded == nullptr &&
+              given.nonzero == nullptr && given.small == nullptr);
+  // Products of each are those of its blocks.
+  for (const Features* x : std::initializer_list<const Features*>{&few, &sparse, &binary}) {
+    const auto engine = make_engine(Rbf{0.3}, *x);
+    EXPECT_EQ(engine->nonzero_share() < 1, engine->can().nonzero != nullptr);
+    std::vector<Index> which{3, 77, 5};
+    const std::vector<double> weight{1, -0.5, 2};
+    std::vector<float> values(3 * 200);
+    std::vector<double> product(200, 0.0), exact(200, 0.0);
+    engine->block(*x, which, 0, 200, values.data(), 200);
+    engine->add_product(*x, which, weight, 0, 200, product.data());
+    engine->add_exact_product(*x, which, weight, 0, 200, exact.data());
+    for (std::size_t c = 0; c < 200; ++c) {
+      double sum = 0;
+      for (std::size_t r = 0; r < 3; ++r)
+        sum += weight[r] * static_cast<double>(values[r * 200 + c]);
+      EXPECT_NEAR(product[c], sum, 1e-5);
+      EXPECT_NEAR(exact[c], sum, 1e-5);
+    }
+  }
 }
 
 }  // namespace

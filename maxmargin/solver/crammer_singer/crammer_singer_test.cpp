@@ -124,8 +124,8 @@ TEST(CrammerSinger, TheSameBitsForAnyNumberOfThreadsAndWorkingSet) {
   const Made made = made_problem(120, 4, Rbf{2.0}, 3);
   const Stop stop{1e-4, 1e-4};
   const Threads one_thread(1), three(3);
-  const maxmargin::Run alone{one_thread, {}, {}, Precision::fast, 0, {}};
-  const maxmargin::Run together{three, {}, {}, Precision::fast, 0, {}};
+  const maxmargin::Run alone{one_thread};
+  const maxmargin::Run together{three};
   const CrammerSinger options{stop, std::size_t{1} << 22, 16};
   const SimplexSolution one = run(made.qp, options, alone), many = run(made.qp, options, together);
   EXPECT_EQ(one.ended, Ended::converged);

@@ -6,7 +6,7 @@
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/problem/consistent.hpp"
 #include "maxmargin/problem/feasible.hpp"
-#include "maxmargin/problem/matrix/low_rank.hpp"
+#include "maxmargin/problem/matrix/low_rank/low_rank.hpp"
 #include "maxmargin/solver/equations/memory.hpp"
 #include "maxmargin/solver/interior_point/low_rank_path.hpp"
 #include "maxmargin/solver/interior_point/path.hpp"
@@ -200,7 +200,7 @@ bool has_entropy(const DualQp& qp) {
                              [](const Block& block) { return block.entropy != Entropy::none; });
 }
 
-bool is_thinned(const DualQp& qp, const InteriorPoint& options) {
+bool goes_by_low_rank(const DualQp& qp, const InteriorPoint& options) {
   return options.low_rank > 0 && qp.K->columns() > low_rank_columns(*qp.K);
 }
 
@@ -208,14 +208,15 @@ bool is_thinned(const DualQp& qp, const InteriorPoint& options) {
 
 std::optional<std::string> refuses(const DualQp& qp, const InteriorPoint& options) {
   if (qp.K->definite() == Definite::no) return "it needs a positive semi-definite kernel";
-  if (is_thinned(qp, options) && most_low_rank_columns(qp.K->size(), options.memory_bytes) > 0)
+  if (goes_by_low_rank(qp, options) &&
+      most_low_rank_columns(qp.K->size(), options.memory_bytes) > 0)
     return std::nullopt;
   return lacking_memory(*qp.K, options.memory_bytes);
 }
 
 Solution run(const DualQp& qp, const InteriorPoint& options, const Run& run) {
   require_consistent(qp);
-  if (!is_thinned(qp, options)) return Follower(qp, options, run).solve();
+  if (!goes_by_low_rank(qp, options)) return Follower(qp, options, run).solve();
   const Stopwatch clock;
   Solution low_rank = run_low_rank(qp, options, run);
   if (low_rank.ended != Ended::stalled || !has_entropy(qp) ||

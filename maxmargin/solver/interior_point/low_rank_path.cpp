@@ -6,7 +6,7 @@
 
 #include "maxmargin/certify/certify.hpp"
 #include "maxmargin/problem/evaluate.hpp"
-#include "maxmargin/problem/matrix/approximate.hpp"
+#include "maxmargin/problem/matrix/low_rank/approximate.hpp"
 #include "maxmargin/solver/equations/memory.hpp"
 #include "maxmargin/solver/equations/point_matrix.hpp"
 #include "maxmargin/solver/limits.hpp"
@@ -89,7 +89,7 @@ class Corrector {
   }
 
   Run inner_run(std::vector<double> start) const {
-    Run inner{run_.threads, run_.observer, std::move(start)};
+    Run inner{run_, std::move(start)};
     inner.seconds_before = run_.seconds_before + clock_.seconds();
     return inner;
   }

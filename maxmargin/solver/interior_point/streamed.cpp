@@ -320,10 +320,9 @@ class StreamedFollower {
       }
       if (near.too_many || round == streamed_rounds) break;
       solution_.rows_in_memory = near.row.empty() ? 0 : near.row.back() + std::size_t{1};
-      Run inner{
-          run_.threads,
-          [this](const Progress&) { return within_limits() ? Control::proceed : Control::finish; },
-          {}};
+      const Run inner{run_.watched_by([this](const Progress&) {
+        return within_limits() ? Control::proceed : Control::finish;
+      })};
       before = solve_restricted(problem_, std::move(near), inner);
       if (!before || limits_.stopped()) break;
       point = before->point;

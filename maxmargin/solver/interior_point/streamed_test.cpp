@@ -31,8 +31,7 @@ Point solved_in_memory(const Both& both, const Loss& loss, double cost, Constant
   const DualQp qp = both.in_memory(loss, cost, constant);
   InteriorPoint options;
   options.stop.kkt = options.stop.relative_gap = 1e-13;
-  const Certified certified =
-      certify(qp, run(qp, options, {threads, {}, {}}), Precision::exact, threads);
+  const Certified certified = certify(qp, run(qp, options, {threads}), Precision::exact, threads);
   const Evaluation evaluation = evaluate(qp, certified.solution.a, certified.f, {});
   Point point{certified.certificate, evaluation.primal, {}};
   EXPECT_NEAR(evaluation.primal, evaluation.dual, 1e-12 * evaluation.primal);
@@ -65,7 +64,7 @@ Streamed solved_from_disk(const StreamedProblem& problem, std::size_t working_ro
   options.stop.kkt = options.stop.relative_gap = streamed_gap;
   options.working_rows = working_rows;
   Streamed result;
-  result.solution = run(problem, options, {threads, {}, {}});
+  result.solution = run(problem, options, {threads});
   result.certified = certify(
       problem,
       [&](const RowChunk& chunk) { return variables_of(problem, result.solution.position, chunk); },
@@ -426,7 +425,7 @@ TEST(Streamed, LimitsLeaveAnAnswer) {
     options.stop.kkt = options.stop.relative_gap = 1e-10;
     options.stop.iterations = passes;
     options.working_rows = 50;
-    const StreamedSolution solution = run(problem, options, {threads, {}, {}});
+    const StreamedSolution solution = run(problem, options, {threads});
     EXPECT_EQ(solution.ended, Ended::iteration_limit);
     const StreamedCertified certified = certify(
         problem,
@@ -438,7 +437,7 @@ TEST(Streamed, LimitsLeaveAnAnswer) {
   }
   StreamedInteriorPoint options;
   options.stop.seconds = 0;
-  EXPECT_EQ(run(problem, options, {threads, {}, {}}).ended, Ended::time_limit);
+  EXPECT_EQ(run(problem, options, {threads}).ended, Ended::time_limit);
 }
 
 }  // namespace
