@@ -38,7 +38,7 @@ DualQp two_classes(std::uint64_t seed) {
 
 // Rows of one class are taken out: what they held has to come from others, and only from those
 // whose slopes are small.
-TEST(StartNear, TakesWhatIsMissingWhereSlopesAreSmall) {
+TEST(StartFromSolution, TakesWhatIsMissingWhereSlopesAreSmall) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     DualQp qp = two_classes(seed);
     const Threads threads(1);
@@ -52,7 +52,7 @@ TEST(StartNear, TakesWhatIsMissingWhereSlopesAreSmall) {
         ++taken;
       }
     ASSERT_EQ(taken, 5u);
-    const auto near = start_near(qp, solved);
+    const auto near = start_from_solution(qp, solved);
     ASSERT_TRUE(near);
     EXPECT_LE(equality_defect(qp, *near), 1e-14);
     double steepest = 0, least = infinity;

@@ -136,10 +136,10 @@ TEST(CrammerSinger, TheSameBitsForAnyNumberOfThreadsAndWorkingSet) {
 TEST(CrammerSinger, WhereNoStepIsAllowedNoneIsMade) {
   const Made made = made_problem(60, 3, Rbf{2.0}, 3);
   const Threads threads(1);
+  const maxmargin::Run alone{threads};
   Stop stop{1e-6, 1e-6};
   stop.iterations = 0;
-  const SimplexSolution found = run(made.qp, CrammerSinger{stop, std::size_t{1} << 22, 16},
-                                    {threads, {}, {}, Precision::fast, 0, {}});
+  const SimplexSolution found = run(made.qp, CrammerSinger{stop, std::size_t{1} << 22, 16}, alone);
   EXPECT_EQ(found.ended, Ended::iteration_limit);
   EXPECT_EQ(found.iterations, 0u);
   EXPECT_EQ(found.a, std::vector<double>(60 * 3, 0.0));
