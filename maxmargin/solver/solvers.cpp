@@ -102,8 +102,8 @@ void keep_better(Certified& best, Certified now, const Stop& stop) {
       gap(now) < gap(best) || (gap(now) == gap(best) && now.certificate.kkt < best.certificate.kkt);
   const bool is_better = best.solution.a.empty() || (is_enough == was ? is_closer : is_enough);
   if (is_better) best = std::move(now);
-  best.certificate.best_primal = best.solution.best_primal = primal;
-  best.certificate.best_dual = best.solution.best_dual = dual;
+  best.certificate.best_primal = primal;
+  best.certificate.best_dual = dual;
 }
 
 /// What to do about a refusal: the solvers that would take the problem with as much memory.

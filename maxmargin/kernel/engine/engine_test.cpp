@@ -375,6 +375,45 @@ TEST(Engine, DistancesThatAreNoBytesAreExact) {
   }
 }
 
+// Rows of whole numbers on both sides of zero, whose sums and distances end near the ends of float
+// and of 32 bits, or beyond; rows on the left may be smaller than the columns.
+TEST(Engine, WholeNumbersOfAnySizeAreExact) {
+  constexpr std::size_t features = 300, count = 20;
+  const auto rows_of = [](bool is_sparse, double size, std::uint64_t seed) {
+    Rng rng(seed);
+    Features rows = is_sparse ? Features::sparse(3 * features) : Features::dense(features);
+    std::vector<Index> index(features);
+    for (std::size_t j = 0; j < features; ++j) index[j] = static_cast<Index>(3 * j);
+    std::vector<double> value(features);
+    for (std::size_t r = 0; r < count; ++r) {
+      for (std::size_t j = 0; j < features; ++j)
+        value[j] = (r % 2 == j % 2 ? 1 : -1) * std::floor(size + rng.uniform(0, 3));
+      is_sparse ? rows.append(index, value) : rows.append(value);
+    }
+    return rows;
+  };
+  std::vector<Index> which(count);
+  std::iota(which.begin(), which.end(), Index{0});
+  for (const bool is_sparse : {false, true})
+    for (const double size : {5.0, 55.0, 110.0, 500.0, 1300.0, 1500.0, 2000.0, 2600.0, 3000.0}) {
+      const Features columns = rows_of(is_sparse, size, 1);
+      for (const Kernel& kernel : {Kernel(Linear{}), Kernel(Rbf{0.5 / (features * size * size)})}) {
+        const auto engine = make_engine(kernel, columns);
+        for (const double share : {1.0, 0.6, 0.3, 0.1}) {
+          const Features left = rows_of(is_sparse, share * size, 2);
+          std::vector<float> out(count * count);
+          engine->block(left, which, 0, count, out.data(), count);
+          for (std::size_t r = 0; r < count; ++r)
+            for (std::size_t c = 0; c < count; ++c) {
+              const double want = naive_value(kernel, left, r, columns, c);
+              ASSERT_NEAR(static_cast<double>(out[r * count + c]), want, 1e-6 * std::abs(want))
+                  << size << " " << share << " " << is_sparse;
+            }
+        }
+      }
+    }
+}
+
 TEST(Engine, NegativeValuesAreRefusedWhereTheKernelHasNoMeaning) {
   const Features rows = Features::dense(2, std::vector<double>{1, 2, -1, 3});
   EXPECT_THROW(make_engine(ChiSquared{1}, rows), Error);

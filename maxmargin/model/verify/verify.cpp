@@ -237,7 +237,9 @@ Certificate recomputed_from(const Examined& found, const Certificate& stored, bo
   now.primal = now.best_primal = double_above(found.primal.high());
   now.mercer = stored.mercer;
   if (primal_only) return now;
-  now.dual = now.best_dual = double_below(found.dual.low());
+  now.dual = double_below(found.dual.low());
+  if (std::isnan(now.dual)) now.dual = -infinity;  // variables beyond where their entropy is known
+  now.best_dual = now.dual;
   now.gap = std::max(0.0, double_above(static_cast<Extended>(now.primal) - now.dual));
   const double sizes = std::abs(now.primal) + std::abs(now.dual);
   now.relative_gap = now.gap == 0 ? 0 : std::isfinite(sizes) ? 2 * now.gap / sizes : infinity;

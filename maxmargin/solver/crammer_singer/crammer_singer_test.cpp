@@ -133,6 +133,18 @@ TEST(CrammerSinger, TheSameBitsForAnyNumberOfThreadsAndWorkingSet) {
   EXPECT_LE(certify(made.qp, one.a, Precision::exact, Threads(1)).certificate.kkt, 1.1e-4);
 }
 
+TEST(CrammerSinger, WhereNoStepIsAllowedNoneIsMade) {
+  const Made made = made_problem(60, 3, Rbf{2.0}, 3);
+  const Threads threads(1);
+  const maxmargin::Run alone{threads};
+  Stop stop{1e-6, 1e-6};
+  stop.iterations = 0;
+  const SimplexSolution found = run(made.qp, CrammerSinger{stop, std::size_t{1} << 22, 16}, alone);
+  EXPECT_EQ(found.ended, Ended::iteration_limit);
+  EXPECT_EQ(found.iterations, 0u);
+  EXPECT_EQ(found.a, std::vector<double>(60 * 3, 0.0));
+}
+
 TEST(CrammerSinger, WideKernelsAndLargeCostsTakeStepsOfNewtons) {
   Made made = made_problem(150, 5, Rbf{0.05}, 11);
   for (double& cost : made.qp.cost) cost *= 100;

@@ -94,7 +94,6 @@ class Follower {
   }
 
   void keep(Polished polished) {
-    best_primal_ = std::min(best_primal_, polished.evaluation.primal);
     best_dual_ = std::max(best_dual_, polished.evaluation.dual);
     if (best_.a.empty() || (polished.is_feasible() >= best_.is_feasible() &&
                             polished.evaluation.kkt < best_.evaluation.kkt))
@@ -181,7 +180,6 @@ class Follower {
     solution.lambda = std::move(best_.evaluation.lambda);
     solution.ended = ended;
     solution.iterations = iterations_;
-    solution.best_primal = best_primal_;
     solution.best_dual = best_dual_;
     return solution;
   }
@@ -194,7 +192,7 @@ class Follower {
   Progress progress_;
   double first_gap_ = 0;
   Polished best_;
-  double best_primal_ = infinity, best_dual_ = -infinity;
+  double best_dual_ = -infinity;
 };
 
 bool has_entropy(const DualQp& qp) {

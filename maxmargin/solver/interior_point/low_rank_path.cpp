@@ -116,12 +116,10 @@ class Corrector {
         now.kkt <= options_.stop.kkt && progress_.relative_gap <= options_.stop.relative_gap;
     if (now.kkt < kkt_ || best_.a.empty()) {
       kkt_ = now.kkt;
-      const double primal = std::min(best_.best_primal, now.primal);
       const double dual = std::max(best_.best_dual, now.dual);
       best_ = std::move(solution);
       best_.lambda = std::move(now.lambda);
       best_.f = std::move(f);
-      best_.best_primal = primal;
       best_.best_dual = dual;
     }
     return now.kkt;

@@ -436,7 +436,6 @@ class StreamedFollower {
   }
 
   void report(const Certificate& examined) {
-    solution_.best_primal = std::min(solution_.best_primal, examined.primal);
     progress_.primal = examined.primal;
     progress_.dual = examined.dual;
     progress_.relative_gap = examined.relative_gap;
@@ -444,7 +443,6 @@ class StreamedFollower {
   }
 
   void report(const Newton& pass) {
-    solution_.best_primal = std::min(solution_.best_primal, pass.primal);
     progress_.primal = pass.primal;
     progress_.dual = pass.dual;
     progress_.relative_gap = relative_gap(pass.primal, pass.dual);

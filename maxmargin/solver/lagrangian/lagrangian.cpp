@@ -102,7 +102,6 @@ class Iteration {
     solution.a = std::move(best_.a);
     solution.ended = ended;
     solution.iterations = iterations_;
-    solution.best_primal = best_primal_;
     solution.best_dual = best_dual_;
     return solution;
   }

@@ -183,7 +183,6 @@ class Newton {
     no_margin_ = homogeneous_ && Sizes(qp_, a, own.f).are_of_no_margin();
     solution_.a = std::move(a);
     solution_.lambda = now.lambda;
-    solution_.best_primal = standing_.primal;
     solution_.best_dual = standing_.dual;
   }
   bool enough() {

@@ -41,7 +41,6 @@ class Sweeps {
     solution.a = descent_.a();
     solution.ended = *ended_;
     solution.iterations = steps_;
-    solution.best_primal = best_primal_;
     solution.best_dual = best_dual_;
     return solution;
   }

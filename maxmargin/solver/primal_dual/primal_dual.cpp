@@ -158,7 +158,6 @@ class Method {
     solution.lambda = rows_ ? rows_->multipliers(std::move(lambda_)) : std::move(lambda_);
     solution.ended = *ended_;
     solution.iterations = steps_;
-    solution.best_primal = best_primal_;
     solution.best_dual = best_dual_;
     return solution;
   }

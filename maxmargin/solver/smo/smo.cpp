@@ -60,7 +60,6 @@ class Outer {
     solution.iterations = state_.steps;
     solution.a = state_.variables();
     solution.lambda = state_.multipliers(state_.active.gradient(state_.run.threads));
-    solution.best_primal = best_primal_;
     solution.best_dual = best_dual_;
     solution.f = std::move(state_.active.f);
     return solution;
