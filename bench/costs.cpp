@@ -1,21 +1,26 @@
-// Measures what maxmargin/problem/cost_model.hpp assumes, on one core of this machine:
+// Measures what maxmargin/base/cost_model.hpp assumes, on one core of this machine:
 // `costs`. One line each: name, unit, what is assumed, what was measured, their quotient. Times are
 // of the processor, so that other work on the machine counts only by the caches it empties.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <numeric>
 #include <vector>
 
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/base/rng.hpp"
+#include "maxmargin/kernel/engine/engine.hpp"
 #include "maxmargin/linalg/accumulate.hpp"
 #include "maxmargin/linalg/symmetric.hpp"
-#include "maxmargin/problem/cost_model.hpp"
+#include "maxmargin/problem/matrix/cache/segment_store.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
-#include "maxmargin/problem/matrix/segment_store.hpp"
+#include "maxmargin/problem/matrix/low_rank/approximate.hpp"
+#include "maxmargin/solver/interior_point/interior_point.hpp"
 #include "maxmargin/solver/one_variable/set_steps.hpp"
 #include "maxmargin/solver/smo/set/inner.hpp"
+#include "maxmargin/solver/smo/smo.hpp"
 
 namespace {
 
@@ -46,12 +51,13 @@ void show(const char* name, const char* unit, double assumed, double measured) {
 
 volatile double sink = 0;
 
-constexpr std::size_t row_length = 20000, rows = 2000;
+constexpr CostModel model{};
+constexpr std::size_t row_length = 20000, long_rows = 2000;
 
 double touching() {
-  return time_of(row_length * rows, [] {
-    auto* values = new float[row_length * rows];
-    std::memset(values, 1, row_length * rows * sizeof(float));
+  return time_of(row_length * long_rows, [] {
+    auto* values = new float[row_length * long_rows];
+    std::memset(values, 1, row_length * long_rows * sizeof(float));
     sink = static_cast<double>(values[row_length]);
     delete[] values;
   });
@@ -186,25 +192,149 @@ double assembling(const Set& set) {
   });
 }
 
+/// Rows of normal numbers, or of whole ones up to `whole`, of which a share is not zero.
+std::shared_ptr<const Features> made_rows(std::size_t count, std::size_t columns, double share,
+                                          int whole = 0) {
+  Rng rng(5);
+  Features x = share < 1 ? Features::sparse(columns) : Features::dense(columns);
+  std::vector<double> row(columns);
+  for (std::size_t i = 0; i < count; ++i) {
+    for (double& value : row)
+      value = rng.uniform() >= share ? 0
+              : whole > 0            ? 1 + std::floor(rng.uniform() * whole)
+                                     : rng.normal();
+    x.append(row);
+  }
+  return std::make_shared<const Features>(std::move(x));
+}
+
+/// A value of K, in blocks of rows over all columns as working sets ask for them; within a product
+/// with a vector; and in double.
+enum class Ask { block, product, exact };
+void show_values(const char* name, const Kernel& kernel, const Features& x, Ask ask = Ask::block) {
+  const auto engine = make_engine(kernel, x);
+  const Rows rows = x.view();
+  std::vector<Index> which(64);
+  std::iota(which.begin(), which.end(), Index{0});
+  std::vector<float> out(which.size() * rows.count);
+  std::vector<double> exact(ask == Ask::exact ? out.size() : 0), sums(rows.count, 0.0);
+  const std::vector<double> ones(which.size(), 1.0);
+  const double measured = time_of(static_cast<double>(out.size()), [&] {
+    if (ask == Ask::product)
+      engine->add_product(rows, which, ones, 0, rows.count, sums.data());
+    else if (ask == Ask::exact)
+      engine->exact_block(rows, which, 0, rows.count, exact.data(), rows.count);
+    else
+      engine->block(rows, which, 0, rows.count, out.data(), rows.count);
+    sink = static_cast<double>(out[7]) + sums[3];
+  });
+  show(name, "value of a kernel", engine->value_cost(model), measured);
+}
+
+/// Both halves of a product with a symmetric matrix, for each value that is computed.
+void show_second_sum(const char* name, const Kernel& kernel, const Features& x) {
+  const auto engine = make_engine(kernel, x);
+  const Rows rows = x.view();
+  const std::vector<double> ones(rows.count, 1.0);
+  std::vector<double> sums(rows.count, 0.0);
+  const double computed = static_cast<double>(Engine::half_rows * rows.count);
+  const double measured = time_of(computed, [&] {
+    engine->add_half_product(rows, 0, ones, sums.data());
+    sink = sums[3];
+  });
+  show(name, "value that serves two rows", engine->half_cost(model), measured);
+}
+
+/// Squared losses, which leave most variables free, with a matrix of full rank or of few columns.
+DualQp squared_problem(const Features& x, const std::shared_ptr<const Quadratic>& K) {
+  DualQp qp;
+  qp.K = K;
+  qp.A.emplace_back();
+  qp.d.push_back(0);
+  for (std::size_t i = 0; i < x.count(); ++i) {
+    double sum = 0;
+    x.view().for_each(i, [&](Index, double value) { sum += value; });
+    const double sign = sum + 0.3 * std::sin(static_cast<double>(i)) > 0 ? 1 : -1;
+    qp.row.push_back(static_cast<Index>(i));
+    qp.block.push_back({sign, -1, 0, infinity, 0.5});
+    qp.A[0].push_back(sign);
+  }
+  return qp;
+}
+
+template <class Solver>
+double time_of_solving(const DualQp& qp, Solver solver, double& iterations) {
+  const Threads alone(1);
+  solver.stop.kkt = solver.stop.relative_gap = 1e-3;
+  return time_of(1, [&] {
+    const Solution solution = run(qp, solver, Run{alone});
+    iterations = static_cast<double>(solution.iterations);
+    sink = solution.a[0];
+  });
+}
+
+void show_solvers() {
+  double iterations = 0;
+  const auto few = made_rows(1000, 20, 1);
+  const DualQp full = squared_problem(*few, make_kernel_quadratic(Rbf{0.05}, few));
+  const double path = time_of_solving(full, InteriorPoint{}, iterations);
+  show("newton(n)", "system of a path (n = 1000)", model.newton(1000), path / iterations);
+  const auto some = made_rows(3000, 20, 1);
+  const DualQp pairs = squared_problem(*some, make_kernel_quadratic(Rbf{0.05}, some));
+  const double ended = time_of_solving(pairs, Smo{}, iterations);
+  show("pairs_of_free", "entry of K, from start to end", model.pairs_of_free_variables,
+       ended / 9e6);
+  const auto many = made_rows(20000, 100, 1);
+  const DualQp low = squared_problem(*many, make_kernel_quadratic(Linear{}, many));
+  const double along = time_of_solving(low, InteriorPoint{}, iterations);
+  show("column_system", "m n (n + 300): m = 20000, n = 100", model.column_system,
+       along / iterations * model.column_system / model.low_rank_system(20000, 100));
+  Approximate how;
+  how.rank = 400;
+  how.selection = Selection::pivoted;
+  const double making =
+      time_of(3000.0 * 400 * 400, [&] { sink = approximate(*pairs.K, how, Threads(1)).trace; });
+  show("make_columns", "m n^2: m = 3000, n = 400", model.make_columns, making);
+}
+
 }  // namespace
 
 int main() {
-  const std::vector<float> values(row_length * rows, 1.0f);
+  const std::vector<float> values(row_length * long_rows, 1.0f);
   const Set set;
   std::printf("%-18s %-34s %10s %10s %8s\n", "name", "nanoseconds for each", "assumed", "measured",
               "quotient");
-  show("touch_value", "float of fresh memory", costs.touch_value, touching());
-  show("read_value", "float of long rows", costs.read_value, reading(values));
-  show("pick_value", "value out of many long rows", costs.pick_value,
-       picking(values, rows, row_length));
-  show("pick_cached_value", "value out of rows in a cache", costs.pick_cached_value,
+  show("touch_value", "float of fresh memory", model.touch_value, touching());
+  show("read_value", "float of long rows", model.read_value, reading(values));
+  show("pick_value", "value out of many long rows", model.pick_value,
+       picking(values, long_rows, row_length));
+  show("pick_cached_value", "value out of rows in a cache", model.pick_cached_value,
        picking(values, 100, 2000));
-  show("copy_value", "value across the diagonal", costs.copy_value, copying());
-  show("allot_value", "float of a shared store", costs.allot_value, allotting());
-  show("pair_step", "step and variable of the set", costs.pair_step, pair_steps(set));
-  show("single_step", "step and variable of the set", costs.single_step, single_steps(set));
-  show("assemble", "entry of a dense system", costs.assemble, assembling(set));
-  show("factor", "cube of the variables (n = 512)", costs.factor, factoring(512));
-  show("factor", "cube of the variables (n = 2048)", costs.factor, factoring(2048));
+  show("copy_value", "value across the diagonal", model.copy_value, copying());
+  show("allot_value", "float of a shared store", model.allot_value, allotting());
+  show("pair_step", "step and variable of the set", model.pair_step, pair_steps(set));
+  show("single_step", "step and variable of the set", model.single_step, single_steps(set));
+  show("assemble", "entry of a dense system", model.assemble, assembling(set));
+  show("factor", "cube of the variables (n = 512)", model.factor, factoring(512));
+  show("factor", "cube of the variables (n = 2048)", model.factor, factoring(2048));
+  const auto dense = made_rows(4000, 100, 1), wide = made_rows(2000, 4000, 0.02);
+  const auto narrow = made_rows(4000, 400, 0.2);
+  const auto binary = made_rows(4000, 400, 0.1, 1), whole = made_rows(4000, 2000, 0.2, 255);
+  const auto large = made_rows(4000, 400, 0.2, 3000), few = made_rows(4000, 8, 1);
+  const auto counts = made_rows(4000, 100, 1, 30);
+  show_values("binary_product", Rbf{0.01}, *binary, Ask::product);
+  show_values("binary", Rbf{0.01}, *binary);
+  show_values("fused", Rbf{0.01}, *few, Ask::product);
+  show_values("listed_quads", Rbf{1e-6}, *whole);
+  show_values("listed_pairs", Rbf{1e-9}, *large);
+  show_values("dense_pairs", Rbf{1e-5}, *counts);
+  show_values("listed", Rbf{0.001}, *narrow);
+  show_values("listed (wide)", Rbf{0.001}, *wide);
+  show_values("dense", Rbf{0.001}, *dense);
+  show_values("sum_in_double", Rbf{0.05}, *dense);
+  show_values("differences", Laplacian{0.1}, *few);
+  show_second_sum("second_sum", Rbf{0.001}, *dense);
+  show_second_sum("fused_second_sum", Rbf{0.01}, *few);
+  show_solvers();
   return 0;
 }

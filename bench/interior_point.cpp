@@ -106,7 +106,7 @@ int main(int argc, char** argv) {
     options.memory_bytes = std::size_t{1} << 40;
     const Stopwatch wall;
     const double start = processor_seconds();
-    Solution solution = run(qp, options, {threads, {}, {}, Precision::fast, 0, {}});
+    Solution solution = run(qp, options, {threads});
     const double seconds = processor_seconds() - start, wall_seconds = wall.seconds();
     const Ended ended = solution.ended;
     const Certified certified = certify(qp, std::move(solution), Precision::exact, threads);

@@ -1,4 +1,4 @@
-#include "maxmargin/train/estimate.hpp"
+#include "maxmargin/train/estimate/estimate.hpp"
 
 #include <fmt/format.h>
 

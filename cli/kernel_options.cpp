@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/components.hpp"
-#include "maxmargin/train/stream_settings.hpp"
+#include "maxmargin/train/stream/stream_settings.hpp"
 
 namespace maxmargin::cli {
 

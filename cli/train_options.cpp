@@ -8,7 +8,7 @@
 
 #include "cli/running_options.hpp"
 #include "cli/units.hpp"
-#include "maxmargin/base/buffer.hpp"
+#include "maxmargin/base/memory_budget.hpp"
 #include "maxmargin/kernel/given.hpp"
 #include "maxmargin/model/file/file.hpp"
 #include "maxmargin/train/settings.hpp"
@@ -382,7 +382,7 @@ std::string TrainArguments::out_of_core_reason() const {
 SpillOptions TrainArguments::spill_options() const {
   SpillOptions options;
   if (!scratch_.empty()) options.folder = scratch_;
-  options.memory_bytes = memory_ > 0 ? memory_ : available_memory_bytes() / 2;
+  options.memory_bytes = memory_ > 0 ? memory_ : MemoryBudget::of_machine().bytes;
   return options;
 }
 

@@ -14,13 +14,15 @@ cmake -S "$source" -B "$work/cmake" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" 
   -DCMAKE_CXX_COMPILER="$compiler" >/dev/null
 cmake --build "$work/cmake"
 "$work/cmake/consumer"
+"$work/cmake/three_classes"
 
 PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name maxmargin.pc)")
 export PKG_CONFIG_PATH
-# shellcheck disable=SC2046
-"$compiler" "$source/consumer.cpp" -o "$work/consumer" \
-  $(pkg-config --cflags --libs maxmargin)
-"$work/consumer"
+for program in "$source/consumer.cpp" "$source/../../examples/three_classes.cpp"; do
+  # shellcheck disable=SC2046
+  "$compiler" "$program" -o "$work/consumer" $(pkg-config --cflags --libs maxmargin)
+  "$work/consumer"
+done
 
 "$work/prefix/bin/maxmargin" --version
 printf '1 1:1\n-1 1:-1\n' >"$work/data"

@@ -77,5 +77,22 @@ TEST(Layering, TheLibraryDoesNotIncludeItsDoors) {
   }
 }
 
+// What a stranger has is what is installed.
+TEST(Layering, ExamplesUseOnlyTheDoor) {
+  const std::regex include("^\\s*#\\s*include\\s+[\"<](maxmargin|cli|capi|tests)/(.*)[\">].*");
+  int seen = 0;
+  for (const char* folder : {"examples", "tests/consumer"})
+    for (const fs::path& path : files(folder, {".cpp", ".hpp", ".c"}))
+      for (const std::string& line : lines(path)) {
+        std::smatch match;
+        if (!std::regex_match(line, match, include)) continue;
+        ++seen;
+        EXPECT_TRUE(match[1] == "maxmargin" &&
+                    fs::exists(source_dir() / "include/maxmargin" / match[2].str()))
+            << shown(path) << ": " << line;
+      }
+  EXPECT_GT(seen, 5);
+}
+
 }  // namespace
 }  // namespace maxmargin::layering_test

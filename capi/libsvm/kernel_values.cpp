@@ -1,185 +1,33 @@
 #include "capi/libsvm/kernel_values.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-
-#include "maxmargin/kernel/kernels.hpp"
+#include "maxmargin/libsvm/node_values.hpp"
 
 namespace maxmargin::capi {
 namespace {
 
-double dot(const svm_node* x, const svm_node* z) {
-  double sum = 0;
-  while (x->index != -1 && z->index != -1) {
-    if (x->index == z->index)
-      sum += (x++)->value * (z++)->value;
-    else if (x->index > z->index)
-      ++z;
-    else
-      ++x;
-  }
-  return sum;
-}
-
-double squared_distance(const svm_node* x, const svm_node* z) {
-  double sum = 0;
-  const auto add = [&](double difference) { sum += difference * difference; };
-  while (x->index != -1 && z->index != -1) {
-    if (x->index == z->index)
-      add((x++)->value - (z++)->value);
-    else if (x->index > z->index)
-      add((z++)->value);
-    else
-      add((x++)->value);
-  }
-  for (; x->index != -1; ++x) add(x->value);
-  for (; z->index != -1; ++z) add(z->value);
-  return sum;
-}
-
-/// A row whose values can be had by their index: the nodes of a support vector are then read once,
-/// without a look at those of the row in between. As long as both have the same indices, as those
-/// of dense data have, they are read side by side.
-class SpreadRow {
- public:
-  /// False where indices do not increase, or are so large that spreading the row takes longer than
-  /// it saves with this many support vectors.
-  static bool takes(const svm_node* x, std::size_t vectors) {
-    std::int64_t previous = -1;
-    for (; x->index != -1; ++x) {
-      if (x->index <= previous) return false;
-      previous = x->index;
-    }
-    return previous < static_cast<std::int64_t>(std::max<std::size_t>(4096, 8 * vectors));
-  }
-
-  explicit SpreadRow(const svm_node* x) : nodes_(x) {
-    std::size_t count = 0;
-    while (x[count].index != -1) ++count;
-    // What lies behind the last index is read as the zero there.
-    beyond_ = count == 0 ? 0 : static_cast<std::uint32_t>(x[count - 1].index) + 1;
-    values_.assign(beyond_ + 1, 0.0);
-    rest_.resize(count + 1);
-    for (std::size_t k = count; k-- > 0;) {
-      const double value = x[k].value;
-      values_[static_cast<std::size_t>(x[k].index)] = value;
-      rest_[k] = {rest_[k + 1].square + value * value, rest_[k + 1].nonzeros + (value != 0)};
-    }
-  }
-
-  double dot(const svm_node* z) const {
-    double even = 0, odd = 0;
-    const svm_node* x = nodes_;
-    for (; agree(x, z); x += 2, z += 2) {
-      even += x[0].value * z[0].value;
-      odd += x[1].value * z[1].value;
-    }
-    for (; z->index != -1; ++z) even += at(z->index) * z->value;
-    return even + odd;
-  }
-
-  double squared_distance(const svm_node* z) const {
-    const svm_node *begin = z, *x = nodes_;
-    double common = 0, odd = 0;  // over the nodes of z
-    for (; agree(x, z); x += 2, z += 2) {
-      const double first = x[0].value - z[0].value, second = x[1].value - z[1].value;
-      common += first * first;
-      odd += second * second;
-    }
-    common += odd;
-    const Rest& rest = rest_[static_cast<std::size_t>(x - nodes_)];
-    double square = 0;  // of the values of x at the nodes of z
-    std::size_t found = 0;
-    for (; z->index != -1; ++z) {
-      const double value = at(z->index), difference = value - z->value;
-      common += difference * difference;
-      square += value * value;
-      found += value != 0;
-    }
-    if (found == rest.nonzeros) return common;
-    // A small difference of large sums has lost its digits.
-    const double others = rest.square - square;
-    return others > least_share * rest.square ? common + others
-                                              : capi::squared_distance(nodes_, begin);
-  }
-
- private:
-  static constexpr double least_share = 1e-5;
-  /// Of the nodes from one on.
-  struct Rest {
-    double square = 0;
-    std::size_t nonzeros = 0;
-  };
-
-  /// Whether the next two nodes of both have the same indices.
-  static bool agree(const svm_node* x, const svm_node* z) {
-    return x[0].index == z[0].index && x[0].index != -1 && x[1].index == z[1].index &&
-           x[1].index != -1;
-  }
-  double at(int index) const {
-    return values_[std::min(static_cast<std::uint32_t>(index), beyond_)];
-  }
-
-  const svm_node* nodes_;
-  std::vector<double> values_;
-  std::vector<Rest> rest_;
-  std::uint32_t beyond_ = 0;
-};
-
-/// Kernel values of all support vectors from their products with a row, or their distances to it.
-template <class Dot, class Distance>
-void fill(const svm_model& model, std::vector<double>& values, Dot&& dot, Distance&& distance) {
-  const svm_parameter& param = model.param;
-  const auto each = [&](auto&& value) {
-    for (std::size_t k = 0; k < values.size(); ++k) values[k] = value(model.SV[k]);
-  };
+std::optional<Form> form_of(const svm_parameter& param) {
   switch (param.kernel_type) {
     case LINEAR:
-      return each(dot);
-    case POLY: {
-      const Power power{param.gamma, param.coef0, param.degree};
-      return each([&](const svm_node* support) { return power(dot(support)); });
-    }
+      return Form{Pairing::dot, Identity{}};
+    case POLY:
+      return Form{Pairing::dot, Power{param.gamma, param.coef0, param.degree}};
     case RBF:
-      return each(
-          [&](const svm_node* support) { return std::exp(-param.gamma * distance(support)); });
+      return Form{Pairing::squared_euclidean, Decay{param.gamma}};
     case SIGMOID:
-      return each([&](const svm_node* support) {
-        return std::tanh(param.gamma * dot(support) + param.coef0);
-      });
+      return Form{Pairing::dot, HyperbolicTangent{param.gamma, param.coef0}};
     default:
-      return each([](const svm_node*) { return 0.0; });
-  }
-}
-
-/// The values of a row that stand at the numbers of the support vectors.
-void look_up(const svm_model& model, const svm_node* x, std::vector<double>& values) {
-  const svm_node* end = x;
-  while (end->index != -1) ++end;
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    const auto number = static_cast<int>(model.SV[k]->value);
-    const svm_node* found = std::lower_bound(
-        x, end, number, [](const svm_node& node, int index) { return node.index < index; });
-    values[k] = found != end && found->index == number ? found->value : 0;
+      return std::nullopt;
   }
 }
 
 }  // namespace
 
 void kernel_values(const svm_model& model, const svm_node* x, std::vector<double>& values) {
-  if (model.param.kernel_type == PRECOMPUTED) {
-    look_up(model, x, values);
-  } else if (SpreadRow::takes(x, values.size())) {
-    const SpreadRow row(x);
-    fill(
-        model, values, [&](const svm_node* support) { return row.dot(support); },
-        [&](const svm_node* support) { return row.squared_distance(support); });
-  } else {
-    fill(
-        model, values, [&](const svm_node* support) { return dot(x, support); },
-        [&](const svm_node* support) { return squared_distance(x, support); });
-  }
+  const std::span<const svm_node* const> support(model.SV, values.size());
+  if (model.param.kernel_type == PRECOMPUTED)
+    look_up_node_values(x, support, std::span(values));
+  else
+    node_values(form_of(model.param), x, support, std::span(values));
 }
 
 }  // namespace maxmargin::capi

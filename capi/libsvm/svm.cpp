@@ -81,10 +81,8 @@ std::size_t count_pairs(const svm_model& model) {
 /// The first class with the most votes.
 int voted(const svm_model& model, const double* values) {
   if (model.nr_class < 1 || model.label == nullptr) return 0;
-  std::vector<int> votes(static_cast<std::size_t>(model.nr_class), 0);
-  for (std::size_t i = 0; i < votes.size(); ++i)
-    for (std::size_t j = i + 1; j < votes.size(); ++j) ++votes[*values++ > 0 ? i : j];
-  return model.label[std::ranges::max_element(votes) - votes.begin()];
+  const auto classes = static_cast<std::size_t>(model.nr_class);
+  return model.label[libsvm_voted({values, classes * (classes - 1) / 2}, classes)];
 }
 
 double predicted(const svm_model& model, const double* values) {

@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "cli/output.hpp"
-#include "maxmargin/data/readers/number.hpp"
+#include "maxmargin/data/readers/formats/number.hpp"
 
 namespace maxmargin::cli::libsvm {
 namespace {

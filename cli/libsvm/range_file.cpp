@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "maxmargin/base/error.hpp"
-#include "maxmargin/data/readers/number.hpp"
+#include "maxmargin/data/readers/formats/number.hpp"
 #include "maxmargin/model/file/whole_file.hpp"
 
 namespace maxmargin::cli::libsvm {

@@ -5,7 +5,7 @@
 
 #include "cli/output.hpp"
 #include "cli/running_options.hpp"
-#include "maxmargin/train/finish.hpp"
+#include "maxmargin/train/stream/finish.hpp"
 
 namespace maxmargin::cli::streaming {
 namespace {

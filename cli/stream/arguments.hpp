@@ -9,7 +9,7 @@
 #include "cli/kernel_options.hpp"
 #include "cli/reading.hpp"
 #include "maxmargin/data/readers/feed.hpp"
-#include "maxmargin/train/stream_settings.hpp"
+#include "maxmargin/train/stream/stream_settings.hpp"
 
 namespace maxmargin::cli::streaming {
 

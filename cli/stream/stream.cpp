@@ -12,7 +12,7 @@
 #include "cli/verbs.hpp"
 #include "maxmargin/model/file/file.hpp"
 #include "maxmargin/online/checkpoint.hpp"
-#include "maxmargin/train/finish.hpp"
+#include "maxmargin/train/stream/finish.hpp"
 
 namespace maxmargin::cli {
 namespace streaming {

@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "cli/svmstruct/text_model.hpp"
-#include "maxmargin/data/readers/number.hpp"
+#include "maxmargin/data/readers/formats/number.hpp"
 #include "maxmargin/loss/block.hpp"
 #include "maxmargin/structured/tasks/text_lines.hpp"
 

@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "cli/svmstruct/text_model.hpp"
-#include "maxmargin/data/readers/number.hpp"
+#include "maxmargin/data/readers/formats/number.hpp"
 #include "maxmargin/model/file/whole_file.hpp"
 
 namespace maxmargin::cli::svmstruct {

@@ -23,12 +23,16 @@ struct ModelCertificate {
 
 /// A trained machine, or several of them behind one prediction. Copies share what they know; all
 /// functions that predict may be called from several threads at once.
+///
+///   const auto model = maxmargin::Model::load("iris.model");
+///   const auto flowers = maxmargin::Dataset::from({{5.1, 3.5, 1.4, 0.2}, {6.2, 2.9, 4.3, 1.3}});
+///   const std::vector<std::string> labels = model.predict_labels(flowers);
 class Model {
  public:
   /// A file that `save`, `maxmargin train` or LIBSVM's svm-train wrote. Its bytes are not trusted.
   /// After: a consistent model, or an Error.
   static Model load(const std::string& path);
-  /// Writes it whole or not at all.
+  /// Writes it whole or not at all. After: the file, or an Error and what was there before.
   void save(const std::string& path) const;
 
   /// Whether it tells classes apart; otherwise it predicts numbers, or +1 and -1 (novelty).
@@ -56,10 +60,12 @@ class Model {
   /// trained with {"probability", 5}, or any other number of folds; otherwise an Error.
   std::vector<double> probabilities(const Dataset& rows, int threads = 0) const;
 
-  /// The coefficients of the unpenalised functions of one machine.
+  /// The coefficients of the unpenalised functions of one machine, in the order in which they were
+  /// asked for. Before: machine < machines().
   std::vector<double> function_coefficients(std::size_t machine = 0) const;
 
-  /// A model with a kernel of the user's own, loaded from a file, gets its function back.
+  /// A model with a kernel of the user's own, loaded from a file, gets its function back. Before:
+  /// it was trained with such a kernel; until then predictions are Errors.
   Model with_kernel(KernelFunction kernel) const;
 
  private:
@@ -72,6 +78,10 @@ class Model {
 /// Trains what the options ask for. Before: labelled data (novelty needs none). After: a model with
 /// its certificate; where a limit or a watcher ended the run, the best so far, and the certificate
 /// says so. Throws Error when data and options do not fit together, before any work.
+///
+///   const auto model = maxmargin::train(data, {{"kernel", "rbf"}, {"gamma", 0.5}, {"cost", 10}});
+///   if (!model.certificate().converged) std::puts(model.certificate().ended.c_str());
+///   model.save("iris.model");
 Model train(const Dataset& data, const Options& options = {});
 
 }  // namespace v0

@@ -39,12 +39,22 @@ class Row {
   std::size_t stored_, columns_;
 };
 
-/// A kernel of the user's own: K(x, z), symmetric. Called from several threads at once.
+/// A kernel of the user's own. Before: K(x, z) = K(z, x), finite. Called from several
+/// threads at once.
+///
+///   options.own_kernel("overlap", [](const maxmargin::Row& x, const maxmargin::Row& z) {
+///     std::vector<double> of_z(z.columns());
+///     z.for_each([&](std::size_t column, double value) { of_z[column] = value; });
+///     double sum = 0;
+///     x.for_each([&](std::size_t column, double value) { sum += std::min(value, of_z[column]); });
+///     return sum;
+///   });
 using KernelFunction = std::function<double(const Row& x, const Row& z)>;
 
 /// A convex cost c(z) of the user's own: z = y f with y = +1 or -1 for task svc, z = f - y for task
 /// svr. Functions are called from several threads at once. train() looks at them on a grid and
-/// refuses what is not convex or does not fit together.
+/// refuses what is not convex or does not fit together. examples/own_cost.cpp has one: c(z) =
+/// log cosh z, whose conjugate is ((1 + t) log(1 + t) + (1 - t) log(1 - t)) / 2 between -1 and 1.
 struct OwnCost {
   using Function = std::function<double(double)>;
   std::string label;         ///< under which models mention it

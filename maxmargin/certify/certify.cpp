@@ -94,7 +94,7 @@ Known known_at(const DualQp& qp, std::vector<double> a, const Known& known,
 
 Certified certify(const DualQp& qp, Solution solution, Precision precision,
                   const Threads& threads) {
-  return certify_near(nullptr, qp, std::move(solution), precision, threads);
+  return certify_from(nullptr, qp, std::move(solution), precision, threads);
 }
 
 namespace {
@@ -123,9 +123,6 @@ Certified judged(const DualQp& qp, Solution solution, Known now, const Stopwatch
     for (std::size_t v = 0; v < qp.size(); ++v) sum += qp.A[r][v] * solution.a[v];
     certificate.equality_residual = std::max(certificate.equality_residual, std::abs(sum));
   }
-  // What a solver thinks of its own bounds is not certified.
-  solution.best_primal = enclosure.primal;
-  solution.best_dual = enclosure.dual;
   Certified result{std::move(solution), certificate, clock.seconds(), std::move(now.f),
                    std::move(now.error)};
   result.charge = std::max(0.0, certificate.gap - enclosure.gap);
@@ -134,7 +131,7 @@ Certified judged(const DualQp& qp, Solution solution, Known now, const Stopwatch
 
 }  // namespace
 
-Certified certify_near(const Known* known, const DualQp& qp, Solution solution, Precision precision,
+Certified certify_from(const Known* known, const DualQp& qp, Solution solution, Precision precision,
                        const Threads& threads) {
   const Stopwatch clock;
   put_within_bounds(qp, solution.a);

@@ -6,7 +6,7 @@
 
 #include "maxmargin/data/equal_rows.hpp"
 #include "maxmargin/solver/solvers.hpp"
-#include "maxmargin/train/formulate.hpp"
+#include "maxmargin/train/formulate/formulate.hpp"
 #include "tests/made_data.hpp"
 
 namespace maxmargin::certify_test {
@@ -37,7 +37,7 @@ struct Made {
     Solution solution;
     solution.a = at;
     solution.lambda = {0};
-    return certify_near(known, qp, std::move(solution), precision, Threads(1));
+    return certify_from(known, qp, std::move(solution), precision, Threads(1));
   }
 };
 

@@ -191,6 +191,34 @@ TEST(Enclosure, AHardMarginIsThatOfTheSmallestMarginThatIsSure) {
   EXPECT_EQ(enclose(qp, a, f, {1.1}, {}).primal, infinity);
 }
 
+// Without a loss that is known to be 0 from a margin on, no stretching makes the primal finite.
+TEST(Enclosure, HardBlocksThatAreNoMarginsBoundNothing) {
+  DualQp qp;
+  qp.K = std::make_shared<DenseQuadratic>(1, std::vector<double>{1});
+  qp.row = {0};
+  const std::vector<double> a = {1}, f = {2};
+  for (const Block& block :
+       {Block{1, -1, -1, infinity, 0}, Block{1, 1, 0, infinity, 0}, Block{1, 0, 0, infinity, 0}}) {
+    qp.block = {block};
+    EXPECT_EQ(enclose(qp, a, f, {}, {}).primal, infinity) << block.linear << " " << block.lower;
+  }
+  qp.block = {{1, -1, 0, infinity, 0}};
+  EXPECT_LT(enclose(qp, a, f, {}, {}).primal, infinity);
+}
+
+// x log x is 0 at 0, and as exact as that.
+TEST(Enclosure, EntropiesHaveValuesAtTheirBounds) {
+  const Block logistic{1, -0.2, 0, 2, 0, Entropy::logistic};
+  for (const double t : {0.0, 2.0}) {
+    const Near value = value_at(logistic, t);
+    EXPECT_DOUBLE_EQ(value.value, -0.2 * t);
+    EXPECT_LE(value.error, 1e-14);
+  }
+  const Near value = value_at({-1, -0.4, 0, infinity, 0, Entropy::exponential, 1.5}, 0);
+  EXPECT_EQ(value.value, 0);
+  EXPECT_EQ(value.error, 0);
+}
+
 TEST(Enclosure, SoftMarginsDoNotStretch) {
   DualQp qp;
   qp.K = std::make_shared<DenseQuadratic>(2, std::vector<double>{1, 0, 0, 1});
@@ -252,6 +280,38 @@ TEST(EqualityPrice, RowsThatShareTheirVariablesMoveSeveral) {
   EXPECT_EQ(equality_price(qp, a, q, none), 0);
 }
 
+TEST(EqualityPrice, OfRowsWithoutCommonVariablesEachIsChargedByItsOwn) {
+  // a_0 + a_1 = 1 and 4 a_2 + 4 a_3 = 8, of which the second is missed: one of its variables moves
+  // by a quarter of that along a slope of -0.5, and bends by 1.
+  DualQp qp;
+  std::vector<double> unit(16, 0.0);
+  for (std::size_t i = 0; i < 4; ++i) unit[5 * i] = 1;
+  qp.K = std::make_shared<DenseQuadratic>(4, std::move(unit));
+  qp.row = {0, 1, 2, 3};
+  qp.block.assign(4, {1, -1.5, 0, 10, 0});
+  qp.A = {{1, 1, 0, 0}, {0, 0, 4, 4}};
+  qp.d = {1, 8.04};
+  const std::vector<double> a = {0.5, 0.5, 1, 1}, q = a, none(4, 0.0);
+  const double by = 0.01;
+  EXPECT_NEAR(equality_price(qp, a, q, none), 0.5 * by + by * by / 2, 1e-10);
+}
+
+// One row is a third of the other to rounding only, so that both hold at one point, wherever that
+// is.
+TEST(EqualityPrice, OfRowsThatAreTheSameButForRoundingNothingIsKnown) {
+  DualQp qp;
+  qp.K = std::make_shared<DenseQuadratic>(2, std::vector<double>{1, 0, 0, 1});
+  qp.row = {0, 1};
+  qp.block.assign(2, {1, -1, 0, 10, 0});
+  const std::vector<double> a = {1, 1}, none = {0, 0};
+  qp.A = {{1, 3}, {1.0 / 3, 1}};
+  qp.d = {4.01, 4.01 / 3};
+  EXPECT_EQ(equality_price(qp, a, a, none), infinity);
+  qp.A[1] = {2, 6};
+  qp.d[1] = 8.02;
+  EXPECT_LT(equality_price(qp, a, a, none), 1e-3);
+}
+
 /// A matrix whose products are as wrong as it says they may be, always to the same side.
 class WrongQuadratic final : public DenseQuadratic {
  public:
@@ -275,6 +335,28 @@ class WrongQuadratic final : public DenseQuadratic {
  private:
   double fast_, exact_;
 };
+
+TEST(ProductError, IsThatOfEachKernelValueTimesItsCoefficient) {
+  const WrongQuadratic K(3, {4, 0, 0, 0, 9, 0, 0, 0, 25}, 1e-3, 1e-6);
+  const std::vector<double> x = {0.5, 0, -2};
+  const double reach = 0.5 * 2 + 2 * 5;
+  EXPECT_NEAR(product_error(K, x, Precision::fast), 1e-3 * reach, 1e-12);
+  EXPECT_NEAR(product_error(K, x, Precision::exact), 1e-6 * reach, 1e-12);
+  EXPECT_GE(product_error(K, x, Precision::exact), 1e-6 * reach);
+}
+
+TEST(ProductError, OfCoefficientsIsThatOfTheirSums) {
+  DualQp qp;
+  qp.K = std::make_shared<DenseQuadratic>(2, std::vector<double>{4, 0, 0, 9});
+  qp.block.assign(3, {1, -1, 0, 10, 0});
+  qp.row = {0, 1, 1};
+  const std::vector<double> a = {5, 0.5, 0.25};
+  // The first point has one variable, whose coefficient is not rounded.
+  const double sizes = 3 * 0.75, epsilon = std::numeric_limits<double>::epsilon();
+  EXPECT_GE(coefficient_error(qp, a), sizes * epsilon / 2);
+  EXPECT_LE(coefficient_error(qp, a), sizes * epsilon * 4);
+  EXPECT_DOUBLE_EQ(least_charge(qp, a, 1e-3), 1e-3 * (5 * 2 + sizes));
+}
 
 /// Points on a line with a Gaussian kernel, labels by turns of three.
 DualQp wrong_problem(double cost, double fast, double exact) {
@@ -322,8 +404,7 @@ TEST(Certify, TheBestBoundsOfOnePointAreItsOwn) {
   const DualQp qp = wrong_problem(2, 0, 0);
   Solution solution;
   solution.a.assign(qp.size(), 0.5);
-  solution.best_primal = -5;  // what a solver says of itself is no bound
-  solution.best_dual = 1e9;
+  solution.best_dual = 1e9;  // what a solver says of itself is no bound
   const Certificate c = certify(qp, std::move(solution), Precision::fast, Threads(1)).certificate;
   EXPECT_LT(c.dual, c.primal);
   EXPECT_EQ(c.best_primal, c.primal);

@@ -71,12 +71,12 @@ class Moves {
 
 /// One row's residual, onto variables that stand in no other row; free ones with much room first.
 bool absorb(const DualQp& qp, std::size_t r, double residual, Moves& moves) {
-  struct Place {
+  struct Movable {
     std::size_t v;
     double room;
     bool is_free;
   };
-  std::vector<Place> places;
+  std::vector<Movable> movable;
   for (std::size_t v = 0; v < qp.size(); ++v) {
     const double weight = qp.A[r][v];
     if (weight == 0) continue;
@@ -84,18 +84,18 @@ bool absorb(const DualQp& qp, std::size_t r, double residual, Moves& moves) {
     if (std::count_if(qp.A.begin(), qp.A.end(), stands) > 1) return false;
     const double up = moves.room_up(v), down = moves.room_down(v);
     const double room = (residual > 0) == (weight > 0) ? down : up;
-    if (room > 0) places.push_back({v, room, up > 0 && down > 0});
+    if (room > 0) movable.push_back({v, room, up > 0 && down > 0});
   }
-  std::stable_sort(places.begin(), places.end(), [](const Place& x, const Place& y) {
+  std::stable_sort(movable.begin(), movable.end(), [](const Movable& x, const Movable& y) {
     return x.is_free != y.is_free ? x.is_free : x.room > y.room;
   });
   double left = std::abs(residual) * (1 + 8 * unit_roundoff);
-  for (const Place& place : places) {
+  for (const Movable& each : movable) {
     if (left <= 0) break;
-    const double weight = std::abs(qp.A[r][place.v]);
+    const double weight = std::abs(qp.A[r][each.v]);
     const double need = left / weight;
-    moves.add(place.v, std::min(need, place.room) * (1 + 8 * unit_roundoff));
-    left = need <= place.room ? 0 : (left - place.room * weight) * (1 + 8 * unit_roundoff);
+    moves.add(each.v, std::min(need, each.room) * (1 + 8 * unit_roundoff));
+    left = need <= each.room ? 0 : (left - each.room * weight) * (1 + 8 * unit_roundoff);
   }
   return left <= 0;
 }

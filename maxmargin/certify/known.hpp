@@ -18,7 +18,7 @@ Known known_at(const DualQp& qp, std::vector<double> a, const Known& known, cons
 
 /// As certify, but only the product of the difference from `known` has to be computed. A `known` of
 /// float kernel values is of no use for an exact certificate.
-Certified certify_near(const Known* known, const DualQp& qp, Solution solution, Precision precision,
+Certified certify_from(const Known* known, const DualQp& qp, Solution solution, Precision precision,
                        const Threads& threads);
 
 }  // namespace maxmargin

@@ -164,12 +164,12 @@ Dataset& Dataset::labels(std::span<const std::string> words) & {
   std::vector<std::string> known(words.begin(), words.end());
   std::sort(known.begin(), known.end());
   known.erase(std::unique(known.begin(), known.end()), known.end());
-  std::vector<double> places;
+  std::vector<double> word_numbers;
   for (const std::string& word : words)
-    places.push_back(
+    word_numbers.push_back(
         static_cast<double>(std::lower_bound(known.begin(), known.end(), word) - known.begin()));
   parts_->data.words = std::move(known);
-  parts_->data.y = std::move(places);
+  parts_->data.y = std::move(word_numbers);
   return *this;
 }
 

@@ -11,7 +11,7 @@
 #include "maxmargin/model/file/file.hpp"
 #include "maxmargin/model/predict.hpp"
 #include "maxmargin/train/settings.hpp"
-#include "maxmargin/train/stream_settings.hpp"
+#include "maxmargin/train/stream/stream_settings.hpp"
 #include "maxmargin/train/train.hpp"
 
 namespace maxmargin::inside {

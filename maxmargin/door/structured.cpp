@@ -111,7 +111,7 @@ void train_foreign(const maxmargin_oracle* oracle, const maxmargin_structured_op
       solve(problem,
             options->solver == nullptr ? StructuredSolver{BlockPlanes{}}
                                        : structured_solver_named(options->solver),
-            stop, {threads, {}, options->seed});
+            stop, {{threads}, options->seed});
   std::ranges::copy(solved.w.coefficients(), w);
   if (result == nullptr) return;
   const StructuredCertificate& c = solved.certificate;

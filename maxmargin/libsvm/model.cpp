@@ -208,7 +208,7 @@ LibsvmType libsvm_type(const Model& model) {
 }
 
 /// Position in `order` of each of the model's classes.
-std::vector<std::size_t> places_of_classes(const Model& model, std::vector<int>& order) {
+std::vector<std::size_t> positions_of_classes(const Model& model, std::vector<int>& order) {
   std::vector<int> labels;
   for (const std::string& name : model.classes) labels.push_back(whole_label(name));
   if (order.empty()) {
@@ -216,28 +216,28 @@ std::vector<std::size_t> places_of_classes(const Model& model, std::vector<int>&
     std::ranges::sort(order);
     if (order == std::vector{-1, 1}) order = {1, -1};
   }
-  std::vector<std::size_t> places;
+  std::vector<std::size_t> class_position;
   for (const int label : labels) {
     const auto found = std::ranges::find(order, label);
     if (found == order.end()) throw_foreign("a class is missing in the order of classes");
-    places.push_back(static_cast<std::size_t>(found - order.begin()));
+    class_position.push_back(static_cast<std::size_t>(found - order.begin()));
   }
-  return places;
+  return class_position;
 }
 
 /// Which class each support vector is of: that for which it speaks.
 std::vector<std::size_t> classes_of_support(const Model& model,
-                                            std::span<const std::size_t> places) {
+                                            std::span<const std::size_t> class_position) {
   constexpr std::size_t unknown = std::numeric_limits<std::size_t>::max();
   std::vector<std::size_t> of(model.support_row.size(), unknown);
   for (const Machine& machine : model.machines)
     for (std::size_t k = 0; k < machine.support.size(); ++k) {
       const int side = machine.coefficient[k] > 0 ? machine.positive : machine.negative;
       std::size_t& known = of[machine.support[k]];
-      const std::size_t place = places[as_size(side)];
-      if (known != unknown && known != place)
+      const std::size_t its_class = class_position[as_size(side)];
+      if (known != unknown && known != its_class)
         throw_foreign("a support vector speaks for two classes");
-      known = place;
+      known = its_class;
     }
   // One without any coefficient may stand anywhere.
   std::ranges::replace(of, unknown, std::size_t{0});
@@ -278,7 +278,8 @@ std::size_t pair_number(std::size_t i, std::size_t j, std::size_t classes) {
   return i * (2 * classes - i - 1) / 2 + j - i - 1;
 }
 
-void put_probabilities(const Model& from, std::span<const std::size_t> places, LibsvmModel& to) {
+void put_probabilities(const Model& from, std::span<const std::size_t> class_position,
+                       LibsvmModel& to) {
   const Calibration& calibration = from.calibration;
   if (calibration.none()) return;
   if (from.outcome == Outcome::number) to.prob_a = {calibration.noise};
@@ -286,8 +287,8 @@ void put_probabilities(const Model& from, std::span<const std::size_t> places, L
   to.prob_a.assign(to.rho.size(), 0.0);
   to.prob_b.assign(to.rho.size(), 0.0);
   for (std::size_t m = 0; m < from.machines.size(); ++m) {
-    const std::size_t positive = places[as_size(from.machines[m].positive)];
-    const std::size_t negative = places[as_size(from.machines[m].negative)];
+    const std::size_t positive = class_position[as_size(from.machines[m].positive)];
+    const std::size_t negative = class_position[as_size(from.machines[m].negative)];
     const std::size_t pair =
         pair_number(std::min(positive, negative), std::max(positive, negative), to.labels.size());
     const PlattSigmoid& own = calibration.sigmoid[m];
@@ -297,7 +298,7 @@ void put_probabilities(const Model& from, std::span<const std::size_t> places, L
   }
 }
 
-void put_classes(const Model& from, std::span<const std::size_t> places,
+void put_classes(const Model& from, std::span<const std::size_t> class_position,
                  std::span<const std::size_t> position, LibsvmModel& to) {
   const std::size_t classes = to.labels.size();
   const std::size_t columns = to.columns();
@@ -307,8 +308,8 @@ void put_classes(const Model& from, std::span<const std::size_t> places,
   to.coefficients.assign(from.support_row.size() * columns, 0.0);
   to.rho.assign(pairs, 0.0);
   for (const Machine& machine : from.machines) {
-    const std::size_t positive = places[as_size(machine.positive)];
-    const std::size_t negative = places[as_size(machine.negative)];
+    const std::size_t positive = class_position[as_size(machine.positive)];
+    const std::size_t negative = class_position[as_size(machine.negative)];
     const std::size_t i = std::min(positive, negative), j = std::max(positive, negative);
     const double sign = positive == i ? 1 : -1;
     to.rho[pair_number(i, j, classes)] = -sign * machine.bias() + 0.0;
@@ -331,11 +332,12 @@ bool is_against_rest(const Model& model) {
 /// Machines against the rest as pairs: f_i - f_j speaks for i where f_i is larger, so that the
 /// class with the largest f wins all of its pairs. What has a part in f_c stands among the vectors
 /// of c, so that a vector may stand there once for each class.
-void put_against_rest(const Model& from, std::span<const std::size_t> places, Numbering numbering,
-                      LibsvmModel& to) {
+void put_against_rest(const Model& from, std::span<const std::size_t> class_position,
+                      Numbering numbering, LibsvmModel& to) {
   const std::size_t classes = to.labels.size(), columns = to.columns();
   std::vector<const Machine*> of(classes, nullptr);
-  for (const Machine& machine : from.machines) of[places[as_size(machine.positive)]] = &machine;
+  for (const Machine& machine : from.machines)
+    of[class_position[as_size(machine.positive)]] = &machine;
   if (std::ranges::find(of, nullptr) != of.end())
     throw_foreign("not every class has a decision function");
   std::vector<Index> which;
@@ -414,17 +416,17 @@ LibsvmModel to_libsvm(const Model& model, Numbering numbering, std::span<const i
     return result;
   }
   result.labels.assign(order.begin(), order.end());
-  const std::vector<std::size_t> places = places_of_classes(model, result.labels);
+  const std::vector<std::size_t> class_position = positions_of_classes(model, result.labels);
   if (is_against_rest(model)) {
-    put_against_rest(model, places, numbering, result);
+    put_against_rest(model, class_position, numbering, result);
     return result;
   }
-  const std::vector<std::size_t> class_of = classes_of_support(model, places);
+  const std::vector<std::size_t> class_of = classes_of_support(model, class_position);
   result.sizes.assign(result.labels.size(), 0);
   for (const std::size_t of : class_of) ++result.sizes[of];
   const auto position = order_support(model, class_of, numbering, result);
-  put_classes(model, places, position, result);
-  put_probabilities(model, places, result);
+  put_classes(model, class_position, position, result);
+  put_probabilities(model, class_position, result);
   return result;
 }
 

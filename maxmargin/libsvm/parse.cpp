@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "maxmargin/base/error.hpp"
-#include "maxmargin/data/readers/number.hpp"
+#include "maxmargin/data/readers/formats/number.hpp"
 #include "maxmargin/kernel/given.hpp"
 #include "maxmargin/libsvm/text.hpp"
 

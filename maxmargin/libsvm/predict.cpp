@@ -93,11 +93,15 @@ std::vector<double> LibsvmPredictor::decision_values(const Rows& rows, const Thr
 double libsvm_predicted(const LibsvmModel& model, std::span<const double> values) {
   if (model.type == LibsvmType::one_class) return values[0] > 0 ? 1 : -1;
   if (model.labels.empty()) return values[0];
-  std::vector<int> votes(model.labels.size(), 0);
+  return model.labels[libsvm_voted(values, model.labels.size())];
+}
+
+std::size_t libsvm_voted(std::span<const double> values, std::size_t classes) {
+  std::vector<int> votes(classes, 0);
   std::size_t pair = 0;
-  for (std::size_t i = 0; i < votes.size(); ++i)
-    for (std::size_t j = i + 1; j < votes.size(); ++j) ++votes[values[pair++] > 0 ? i : j];
-  return model.labels[static_cast<std::size_t>(std::ranges::max_element(votes) - votes.begin())];
+  for (std::size_t i = 0; i < classes; ++i)
+    for (std::size_t j = i + 1; j < classes; ++j) ++votes[values[pair++] > 0 ? i : j];
+  return static_cast<std::size_t>(std::ranges::max_element(votes) - votes.begin());
 }
 
 std::vector<double> libsvm_probabilities(const LibsvmModel& model, std::span<const double> values) {

@@ -60,6 +60,9 @@ class LibsvmPredictor {
   std::vector<Place> place_;
 };
 
+/// The class with the most votes of all pairs, the first of equals.
+std::size_t libsvm_voted(std::span<const double> decision_values, std::size_t classes);
+
 /// LIBSVM's probabilities of classes from the decision values of all pairs.
 std::vector<double> libsvm_probabilities(std::span<const double> decision_values,
                                          std::span<const double> prob_a,

@@ -6,7 +6,7 @@
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/base/field.hpp"
-#include "maxmargin/online/panel_loops.hpp"
+#include "maxmargin/online/expansion/panel_loops.hpp"
 
 namespace maxmargin {
 namespace {

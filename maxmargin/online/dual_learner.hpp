@@ -2,9 +2,9 @@
 
 #include <deque>
 
-#include "maxmargin/online/active_pairs.hpp"
-#include "maxmargin/online/kernel_rows.hpp"
-#include "maxmargin/online/panel_loops.hpp"
+#include "maxmargin/online/expansion/active_pairs.hpp"
+#include "maxmargin/online/expansion/kernel_rows.hpp"
+#include "maxmargin/online/expansion/panel_loops.hpp"
 #include "maxmargin/online/stream_learner.hpp"
 #include "maxmargin/problem/dual_qp.hpp"
 #include "maxmargin/problem/solution.hpp"

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "maxmargin/base/error.hpp"
-#include "maxmargin/online/panel_loops.hpp"
-#include "maxmargin/online/row_sums.hpp"
+#include "maxmargin/online/expansion/panel_loops.hpp"
+#include "maxmargin/online/expansion/row_sums.hpp"
 
 namespace maxmargin {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "maxmargin/online/expansion/truncation.hpp"
 #include "maxmargin/online/rules/rules.hpp"
 #include "maxmargin/online/stream_learner.hpp"
-#include "maxmargin/online/truncation.hpp"
 
 namespace maxmargin {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "maxmargin/online/archive.hpp"
-#include "maxmargin/online/expansion.hpp"
+#include "maxmargin/online/expansion/expansion.hpp"
 
 namespace maxmargin {
 

@@ -9,7 +9,7 @@
 
 #include "maxmargin/base/threads.hpp"
 #include "maxmargin/model/model.hpp"
-#include "maxmargin/online/expansion.hpp"
+#include "maxmargin/online/expansion/expansion.hpp"
 
 namespace maxmargin {
 

@@ -5,8 +5,8 @@
 namespace maxmargin {
 
 /// Throws Error where one variable or one equality row by itself shows that a problem has no
-/// solution: bounds in the wrong order, numbers that are none, a sum that no coefficients within
-/// their bounds can have. Rows that contradict each other are left to the solvers.
+/// solution: bounds in the wrong order, NaNs, a sum that no coefficients within their
+/// bounds can have. Rows that contradict each other are left to the solvers.
 void require_consistent(const DualQp& qp);
 
 }  // namespace maxmargin

@@ -1,16 +1,19 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
+#include <optional>
 #include <utility>
 
+#include "maxmargin/base/cost_model.hpp"
+#include "maxmargin/base/memory_budget.hpp"
 #include "maxmargin/base/threads.hpp"
 #include "maxmargin/problem/solution.hpp"
 
 namespace maxmargin {
 
 /// What a run is given from outside beside what is asked for, handed down as one value from train()
-/// to the solvers. Threads alone are one: nobody watches, and limits are those asked for.
+/// to the solvers. Threads alone are one: nobody watches, and limits are those asked for. What
+/// decides the result, as the seed does, is asked for and recorded in the model.
 struct Context {
   Context(const Threads& crew, Observer watching = {})  // NOLINT: threads are a context
       : threads(crew), observer(std::move(watching)) {}
@@ -18,7 +21,8 @@ struct Context {
   const Threads& threads;
   Observer observer;          ///< may be empty
   double seconds = infinity;  ///< what is left of the time, where that is less than is asked for
-  std::size_t memory = 0;     ///< bytes for kernel values, of what is asked for; 0: all
+  std::optional<MemoryBudget> memory{};  ///< what is left of the memory; none: what is asked for
+  CostModel costs{};                     ///< what decides between two ways of doing the same
 
   Context watched_by(Observer other) const {
     Context result = *this;
@@ -29,11 +33,17 @@ struct Context {
     Context result(crew, observer);
     result.seconds = seconds;
     result.memory = memory;
+    result.costs = costs;
     return result;
   }
-  Context with_memory(std::size_t bytes) const {
+  Context with_memory(MemoryBudget budget) const {
     Context result = *this;
-    result.memory = bytes;
+    result.memory = budget;
+    return result;
+  }
+  Context with_costs(const CostModel& other) const {
+    Context result = *this;
+    result.costs = other;
     return result;
   }
   /// After some time of what a run was given.

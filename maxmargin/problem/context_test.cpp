@@ -12,16 +12,28 @@ TEST(Context, HandsDownWhatIsNotChanged) {
     ++told;
     return Control::finish;
   });
-  const Context part = given.after(0.5, Stop{}).with_memory(4096).on(alone);
+  CostModel dear;
+  dear.touch_value = 100;
+  const Context part =
+      given.after(0.5, Stop{}).with_memory(MemoryBudget{4096}).with_costs(dear).on(alone);
   EXPECT_EQ(&part.threads, &alone);
-  EXPECT_EQ(part.memory, 4096u);
+  EXPECT_EQ(part.memory->bytes, 4096u);
+  EXPECT_EQ(part.costs.touch_value, 100);
   EXPECT_EQ(part.seconds, infinity);
   EXPECT_EQ(part.observer(Progress{}), Control::finish);
   EXPECT_EQ(told, 1);
   const Context other = part.watched_by([](const Progress&) { return Control::cancel; });
   EXPECT_EQ(other.observer(Progress{}), Control::cancel);
   EXPECT_EQ(&other.threads, &alone);
-  EXPECT_EQ(other.memory, 4096u);
+  EXPECT_EQ(other.memory->bytes, 4096u);
+  EXPECT_EQ(other.costs.touch_value, 100);
+}
+
+TEST(Context, NothingLeftIsNotEverythingAskedFor) {
+  const Threads threads(1);
+  const Context given(threads);
+  EXPECT_FALSE(given.memory);
+  EXPECT_EQ(given.with_memory(MemoryBudget{8}.without(16)).memory->bytes, 0u);
 }
 
 TEST(Context, KnowsTheTimeThatIsLeft) {

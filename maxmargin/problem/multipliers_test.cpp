@@ -82,5 +82,39 @@ TEST(BestMultipliers, AreNeverWorseThanTheStart) {
   }
 }
 
+// Of the hard margins: what has an upper bound pays for its errors and has no say.
+TEST(WidestMultipliers, NoOthersMakeTheSmallestHardMarginLarger) {
+  Rng rng(3);
+  for (int trial = 0; trial < 50; ++trial) {
+    Made problem;
+    DualQp& qp = problem.qp;
+    qp.A.assign(2, {});
+    qp.d.assign(2, 0.0);
+    for (int v = 0; v < 30; ++v) {
+      const double sign = v % 2 == 0 ? 1 : -1;
+      qp.block.push_back({sign, -rng.uniform(0.5, 2), 0, v % 3 == 0 ? 1 : infinity, 0});
+      qp.A[0].push_back(sign);
+      qp.A[1].push_back(rng.normal());
+      problem.q.push_back(rng.normal());
+    }
+    const auto smallest_margin = [&](const std::vector<double>& lambda) {
+      double smallest = infinity;
+      for (std::size_t v = 0; v < problem.q.size(); ++v) {
+        if (!qp.block[v].is_hard()) continue;
+        const double h = problem.q[v] + lambda[0] * qp.A[0][v] + lambda[1] * qp.A[1][v];
+        smallest = std::min(smallest, -h / qp.block[v].linear);
+      }
+      return smallest;
+    };
+    const std::vector<double> widest = widest_multipliers(qp, problem.q, {0.0, 0.0});
+    for (const double size : {1e-5, 1e-3, 0.1, 1.0})
+      for (int direction = 0; direction < 20; ++direction) {
+        const std::vector<double> other{widest[0] + size * rng.normal(),
+                                        widest[1] + size * rng.normal()};
+        EXPECT_LE(smallest_margin(other), smallest_margin(widest) + 1e-9) << trial << " " << size;
+      }
+  }
+}
+
 }  // namespace
 }  // namespace maxmargin::multipliers_test

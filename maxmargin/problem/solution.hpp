@@ -46,8 +46,8 @@ struct Solution {
   std::size_t iterations = 0;
   /// Kernel values that were asked for and that a cache held, where the solver counts them.
   std::size_t values_asked = 0, values_found = 0;
-  /// The best bounds on the optimum met over the run (10.21).
-  double best_primal = infinity;
+  /// The best lower bound on the optimum that the solver has met (10.21): what digits a certificate
+  /// will need. No bound of the solution's.
   double best_dual = -infinity;
   /// Of a solver that minimises another objective than the problem's (a regulariser of its own):
   /// that objective, and what it is at least, by the dual point that the gradient gives.

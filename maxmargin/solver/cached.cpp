@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "maxmargin/problem/matrix/cached_values.hpp"
+#include "maxmargin/problem/matrix/cache/cached_values.hpp"
 
 namespace maxmargin {
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "maxmargin/base/rng.hpp"
-#include "maxmargin/problem/matrix/approximate.hpp"
+#include "maxmargin/problem/matrix/low_rank/approximate.hpp"
 #include "maxmargin/solver/equations/memory.hpp"
 #include "maxmargin/solver/smo/coupled_rows.hpp"
 #include "maxmargin/solver/solvers.hpp"
@@ -24,30 +24,25 @@ constexpr std::size_t few_points_of_one_system = 3000;
 constexpr std::size_t some_points = 1000;
 // and than single variables for losses with corners.
 constexpr std::size_t many_points = 10000, many_points_a_column = 200;
-// What path following is expected to take, for limits of time: its iterations, and how fast it
-// factors a full matrix and sums the squares of one of low rank. Newton's method on the primal
-// takes fewer steps of the same kind, where few digits are asked for.
+// What path following is expected to take, for limits of time: so many systems. Newton's method on
+// the primal takes fewer steps of the same kind, where few digits are asked for.
 constexpr double path_iterations = 30, newton_iterations = 12;
-constexpr double full_operations_a_second = 1e10, low_rank_operations_a_second = 1e9;
 
 // Columns in the place of a full matrix: what they leave of its trace, at most and against the
-// least curvature (corrections do the rest, so that it need not follow the precision), how fast
-// they are made and used, how often they are used where a path leads to the end and where nothing
-// is bounded, the products with the matrix that correct, and the time of pairs that all this is
-// compared with, in nanoseconds for each entry of the matrix.
+// least curvature (corrections do the rest, so that it need not follow the precision), how often
+// they are used where a path leads to the end and where nothing is bounded, and the products with
+// the matrix that correct.
 constexpr double most_residual = 1e-5, share_of_curvature = 0.25, least_residual = 1e-11;
 constexpr double most_residual_of_entropies = 0.9e-2;
-constexpr double column_operations_a_second = 4e9;
 constexpr double uses_on_a_path = 12, uses_without_bounds = 2;
-constexpr double products = 3, pairs_of_squared_losses = 10;
+constexpr double products = 3;
 
 // A matrix of low rank and losses with corners: pairs compute a kernel row for each support vector,
 // a path some thirty systems of all columns, whatever the data. How many support vectors there will
-// be is known from a machine of some of the points; it is asked where values are not cheap anyway.
-// The path's seconds for each point, by its columns (and some beside, for what is no arithmetic).
+// be is known from a machine of some of the points; it is asked where values take this many
+// nanoseconds, and are not cheap anyway.
 constexpr std::size_t points_of_pilot = 2000, least_points_of_pilot = 20000;
-constexpr double least_value_seconds = 5e-9;
-constexpr double path_seconds_a_point = 2.5e-9, columns_beside = 300;
+constexpr double least_value_of_pilot = 5;
 
 /// The support vectors of a problem with a bias, expected from a machine of every so many points.
 double expected_support(const DualQp& qp, const Stop& stop, std::size_t memory_bytes) {
@@ -76,8 +71,7 @@ double expected_support(const DualQp& qp, const Stop& stop, std::size_t memory_b
   rough.relative_gap = infinity;
   rough.iterations = 100 * points.size();
   const Solution solution =
-      run(part, std::get<Smo>(with_settings(Solver(Smo{}), part, rough, memory_bytes)),
-          Run{alone, {}, {}, Precision::fast, 0, {}});
+      run(part, std::get<Smo>(with_settings(Solver(Smo{}), part, rough, memory_bytes)), Run{alone});
   const auto support = std::ranges::count_if(solution.a, [](double a) { return a != 0; });
   return static_cast<double>(static_cast<std::size_t>(support) * every);
 }
@@ -90,11 +84,12 @@ struct Shape {
   bool bounded;   ///< some have a bound
   bool entropy;
   bool tight;
-  double value_seconds;               ///< that a value of K takes
+  double value_cost;                  ///< of K
   double residual = 0;                ///< of the trace, that columns in the place of K may leave
   std::optional<std::size_t> needed;  ///< such columns, by an estimate
+  CostModel costs;
 
-  Shape(const DualQp& qp, const Stop& stop)
+  Shape(const DualQp& qp, const Stop& stop, const CostModel& model)
       : points(qp.K->size()),
         columns(qp.K->columns()),
         low_rank(columns <= low_rank_columns(*qp.K)),
@@ -104,7 +99,8 @@ struct Shape {
         entropy(std::ranges::any_of(qp.block,
                                     [](const Block& b) { return b.entropy != Entropy::none; })),
         tight(std::min(stop.kkt, stop.relative_gap) < tight_precision),
-        value_seconds(1e-9 * qp.K->value_cost()) {
+        value_cost(qp.K->value_cost()),
+        costs(model) {
     // Where all variables can move at once.
     if (!(curved || entropy) || low_rank || points < some_points) return;
     double trace = 0, least = infinity;
@@ -129,20 +125,18 @@ struct Shape {
     if (!needed) return infinity;
     const auto m = static_cast<double>(points), n = static_cast<double>(*needed);
     const double uses = bounded ? uses_on_a_path : uses_without_bounds;
-    return uses * m * n * n / column_operations_a_second + products * m * m * value_seconds;
+    return 1e-9 * (uses * m * n * n * costs.make_columns + products * m * m * value_cost);
   }
   /// What pairs take for squared losses, which leave most variables free.
   double pairs_seconds() const {
     const auto m = static_cast<double>(points);
-    return 1e-9 * pairs_of_squared_losses * m * m;
+    return 1e-9 * costs.pairs_of_free_variables * m * m;
   }
 
   double path_seconds() const { return path_iterations * system_seconds(); }
   double newton_seconds() const { return newton_iterations * system_seconds(); }
   double system_seconds() const {
-    const auto m = static_cast<double>(points), n = static_cast<double>(columns);
-    return low_rank ? m * n * (n + 10) / low_rank_operations_a_second
-                    : m * m * m / 3 / full_operations_a_second;
+    return 1e-9 * (low_rank ? costs.low_rank_system(points, columns) : costs.newton(points));
   }
 
   std::string text() const {
@@ -157,8 +151,8 @@ struct Shape {
 
 class Tree {
  public:
-  Tree(const DualQp& qp, const Stop& stop, std::size_t memory_bytes)
-      : qp_(qp), stop_(stop), memory_bytes_(memory_bytes), shape_(qp, stop) {}
+  Tree(const DualQp& qp, const Stop& stop, std::size_t memory_bytes, const CostModel& costs)
+      : qp_(qp), stop_(stop), memory_bytes_(memory_bytes), shape_(qp, stop, costs) {}
 
   Choice choose() const {
     if (shape_.entropy) return with_entropy();
@@ -192,8 +186,8 @@ class Tree {
         (shape_.low_rank || (shape_.tight && shape_.points <= few_points_of_one_system)))
       return take(Lagrangian{}, shape_.low_rank ? "squared loss, no equality row, few columns"
                                                 : "squared loss, no equality row, small enough");
-    if (squared_and_thin()) return take(InteriorPoint{}, "squared loss, few columns");
-    if (long_and_thin()) return take(InteriorPoint{}, "many points, few columns");
+    if (squared_with_few_columns()) return take(InteriorPoint{}, "squared loss, few columns");
+    if (many_points_few_columns()) return take(InteriorPoint{}, "many points, few columns");
     if (!shape_.low_rank && accepts(Smo{})) return take(Smo{}, "no equality row, full rank");
     if (accepts(GaussSeidel{})) return take(GaussSeidel{}, "no equality row");
     return with_any_rows();
@@ -205,7 +199,7 @@ class Tree {
         accepts(InteriorPoint{}) && accepts(PrimalNewton{}) &&
         shape_.newton_seconds() < stop_.seconds / 2)
       return take(PrimalNewton{}, "squared loss, few columns, few digits");
-    if (squared_and_thin()) return take(InteriorPoint{}, "squared loss, few columns");
+    if (squared_with_few_columns()) return take(InteriorPoint{}, "squared loss, few columns");
     if (much_support())
       return take(InteriorPoint{}, "few columns, many support vectors for each of them");
     return take(Smo{}, qp_.A.size() == 1 ? "one equality row, that of the bias"
@@ -221,18 +215,18 @@ class Tree {
     return take(PrimalDual{}, "any equality rows");
   }
 
-  bool squared_and_thin() const {
+  bool squared_with_few_columns() const {
     return shape_.low_rank && shape_.curved && shape_.points >= some_points &&
            fits(InteriorPoint{});
   }
   bool much_support() const {
-    const auto n = static_cast<double>(shape_.columns);
     return shape_.low_rank && shape_.points >= least_points_of_pilot && qp_.A.size() == 1 &&
-           qp_.d[0] == 0 && shape_.value_seconds >= least_value_seconds && fits(InteriorPoint{}) &&
-           expected_support(qp_, stop_, memory_bytes_) * shape_.value_seconds >
-               path_seconds_a_point * n * (n + columns_beside);
+           qp_.d[0] == 0 && shape_.value_cost >= least_value_of_pilot && fits(InteriorPoint{}) &&
+           expected_support(qp_, stop_, memory_bytes_) * shape_.value_cost *
+                   static_cast<double>(shape_.points) >
+               1e9 * shape_.path_seconds();
   }
-  bool long_and_thin() const {
+  bool many_points_few_columns() const {
     return shape_.low_rank && fits(InteriorPoint{}) &&
            shape_.points >= std::max(many_points, many_points_a_column * shape_.columns);
   }
@@ -260,8 +254,9 @@ class Tree {
 
 }  // namespace
 
-Choice choose_solver(const DualQp& qp, const Stop& stop, std::size_t memory_bytes) {
-  return Tree(qp, stop, memory_bytes).choose();
+Choice choose_solver(const DualQp& qp, const Stop& stop, std::size_t memory_bytes,
+                     const CostModel& costs) {
+  return Tree(qp, stop, memory_bytes, costs).choose();
 }
 
 }  // namespace maxmargin

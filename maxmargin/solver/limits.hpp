@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
 #include "maxmargin/base/clock.hpp"
@@ -7,11 +8,12 @@
 
 namespace maxmargin {
 
-/// What ends a run from outside: its time limit, and an observer that is asked a few times a
-/// second.
+/// What ends a run from outside: what is left of its time, and an observer that is asked a few
+/// times a second.
 class Limits {
  public:
-  Limits(const Run& run, const Stop& stop) : run_(run), seconds_(stop.seconds) {}
+  Limits(const Run& run, const Stop& stop)
+      : run_(run), seconds_(std::min(run.seconds, stop.seconds)) {}
 
   /// Whether the run may go on. `progress` is what there is to tell, but for phase and time.
   bool allow(Progress& progress);

@@ -8,17 +8,14 @@ namespace {
 Ended ended_by(Control answer) {
   const Threads threads(1);
   std::size_t seen = 0;
-  const Run run{threads,
-                [&](const Progress& progress) {
-                  EXPECT_EQ(progress.phase, "train");
-                  EXPECT_EQ(progress.iteration, 7u);
-                  EXPECT_GE(progress.seconds, 3);
-                  ++seen;
-                  return answer;
-                },
-                {},
-                Precision::fast,
-                3};
+  const Context watched(threads, [&](const Progress& progress) {
+    EXPECT_EQ(progress.phase, "train");
+    EXPECT_EQ(progress.iteration, 7u);
+    EXPECT_GE(progress.seconds, 3);
+    ++seen;
+    return answer;
+  });
+  const Run run{watched, {}, Precision::fast, 3};
   Limits limits(run, Stop{});
   Progress progress;
   progress.iteration = 7;
@@ -35,7 +32,7 @@ TEST(Limits, TheObserverEndsIt) {
 
 TEST(Limits, TheTimeEndsIt) {
   const Threads threads(1);
-  maxmargin::Run run{threads, {}, {}};
+  maxmargin::Run run{threads};
   Progress progress;
   Stop stop;
   stop.seconds = 100;
@@ -46,6 +43,17 @@ TEST(Limits, TheTimeEndsIt) {
   Limits after(run, stop);
   EXPECT_FALSE(after.allow(progress));
   EXPECT_EQ(after.stopped(), Ended::time_limit);
+}
+
+TEST(Limits, WhatIsLeftOfTheTimeEndsItToo) {
+  const Threads threads(1);
+  Stop stop;
+  stop.seconds = 100;
+  Progress progress;
+  const maxmargin::Run run{Context(threads).after(100, stop)};
+  Limits limits(run, stop);
+  EXPECT_FALSE(limits.allow(progress));
+  EXPECT_EQ(limits.stopped(), Ended::time_limit);
 }
 
 }  // namespace

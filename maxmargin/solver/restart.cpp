@@ -118,7 +118,7 @@ Restart::Improved Restart::improve(const DualQp& qp, std::vector<double> start, 
   return improved;
 }
 
-std::optional<std::vector<double>> start_near(const DualQp& qp, const Certified& with) {
+std::optional<std::vector<double>> start_from_solution(const DualQp& qp, const Certified& with) {
   std::vector<double> a = with.solution.a;
   if (a.size() != qp.size() || with.f.size() != qp.K->size()) return std::nullopt;
   for (std::size_t v = 0; v < a.size(); ++v)
@@ -138,7 +138,7 @@ Certified Restart::solve(const DualQp& qp, const Certified& from, const Solver& 
   const Threads& threads = context.threads;
   std::optional<Known> start;
   std::size_t steps = 0;
-  if (auto feasible = start_near(qp, from)) {
+  if (auto feasible = start_from_solution(qp, from)) {
     const Known known{from.solution.a, from.f, from.error, from.solution.lambda};
     if (pays()) {
       const double kkt = visit_list([](const auto& chosen) { return chosen.stop.kkt; }, solver);

@@ -9,11 +9,10 @@
 namespace maxmargin {
 
 /// A solved problem that is solved again with other bounds and sums, as without some of its rows.
-/// Knows the part of it that such a change is likely to move: the variables between their bounds,
-/// and those that stand at one for the least reason. Where it is small, it is solved first, as one
-/// working set of SMO, with the others standing still; then little is left to do in the whole.
-/// Where most of what is not zero stands at a bound, other variables leave theirs than could be
-/// told, and there is no such part.
+/// Knows the part of it that such a change is likely to move: the free variables, and the bounded
+/// ones with the smallest multipliers. Where it is small, it is solved first, as one working set of
+/// SMO with the others fixed; then little is left to do in the whole. Where most support vectors
+/// are bounded it cannot be foretold which of them will move, and there is no such part.
 class Restart {
  public:
   Restart() = default;
@@ -21,7 +20,7 @@ class Restart {
   Restart(const DualQp& whole, const Certified& solved, std::size_t bytes, const Threads& threads);
 
   /// solve_from() the solution `from` of the whole problem, or of one that has changed less: made
-  /// feasible, then better where the part pays. The steps of the part count as iterations.
+  /// feasible, then improved by solving the part where that pays. Its steps count as iterations.
   Certified solve(const DualQp& qp, const Certified& from, const Solver& solver,
                   const Context& context, Judged judged = Judged::apart) const;
 
@@ -46,10 +45,10 @@ class Restart {
   SetKernel K_;                  ///< over these
 };
 
-/// Where the solution of a changed problem starts: the variables of one before as far as the bounds
-/// let them, made feasible with the least change. Those leave their bounds that stood there for the
-/// least reason: a little of each of all would take a solver a visit to every one of them. Nothing
-/// where there is no such point.
-std::optional<std::vector<double>> start_near(const DualQp& qp, const Certified& with);
+/// The warm start of a changed problem: the variables of the one before, clamped to the bounds and
+/// made feasible with the least change, by the free ones and then by the bounded ones with the
+/// smallest multipliers: a little of each would cost a solver a visit to all. Nothing where there
+/// is no such point.
+std::optional<std::vector<double>> start_from_solution(const DualQp& qp, const Certified& with);
 
 }  // namespace maxmargin

@@ -8,11 +8,9 @@
 
 namespace maxmargin {
 
-/// What a solver is given beside the problem and its own options.
-struct Run {
-  const Threads& threads;
-  Observer observer;                      ///< may be empty
-  std::vector<double> start;              ///< variables to start from; empty: the solver's choice
+/// What a solver is given beside the problem and its own options: the context, and where it starts.
+struct Run : Context {
+  std::vector<double> start = {};         ///< variables to start from; empty: the solver's choice
   Precision precision = Precision::fast;  ///< of the products at the start
   double seconds_before = 0;         ///< already spent on this problem, for limits and progress
   std::vector<double> start_f = {};  ///< K s a at the start, where it is known

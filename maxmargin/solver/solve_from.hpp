@@ -9,9 +9,9 @@ namespace maxmargin {
 /// solver's, where it has one and float kernel values are enough.
 enum class Judged { apart, by_solver };
 
-/// solve() from a feasible point where f is known, for solvers that can start from one. Where the
-/// solution is near, the certificate comes at the cost of the difference; where the point is
-/// thought to be a solution and is, nothing else is done. The result has f.
+/// A warm start: solve() from a feasible point where f is known, for solvers that can start from
+/// one. Where the solution differs in few variables, the certificate costs a product with these;
+/// where the point has multipliers and is a solution, it is only certified. The result has f.
 Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
                      const Context& context, Judged judged = Judged::apart);
 

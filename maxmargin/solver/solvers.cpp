@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "maxmargin/base/buffer.hpp"
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/base/memory_budget.hpp"
 #include "maxmargin/certify/enclosure.hpp"
 #include "maxmargin/problem/consistent.hpp"
 #include "maxmargin/problem/margin.hpp"
@@ -102,8 +102,8 @@ void keep_better(Certified& best, Certified now, const Stop& stop) {
       gap(now) < gap(best) || (gap(now) == gap(best) && now.certificate.kkt < best.certificate.kkt);
   const bool is_better = best.solution.a.empty() || (is_enough == was ? is_closer : is_enough);
   if (is_better) best = std::move(now);
-  best.certificate.best_primal = best.solution.best_primal = primal;
-  best.certificate.best_dual = best.solution.best_dual = dual;
+  best.certificate.best_primal = primal;
+  best.certificate.best_dual = dual;
 }
 
 /// What to do about a refusal: the solvers that would take the problem with as much memory.
@@ -112,7 +112,7 @@ std::string advice(const DualQp& qp, const Solver& refusing) {
       [](const auto& chosen) -> std::size_t {
         if constexpr (requires { chosen.memory_bytes; }) return chosen.memory_bytes;
         if constexpr (requires { chosen.cache_bytes; }) return chosen.cache_bytes;
-        return available_memory_bytes() / 2;  // one that keeps nothing has no budget
+        return MemoryBudget::of_machine().bytes;  // one that keeps nothing has no budget
       },
       refusing);
   std::string names;
@@ -154,7 +154,7 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
   // What is known while the certificate is made; an observer that ended the run hears no more.
   Progress last;
   Control answer = Control::proceed;
-  Run context{given.threads, {}, {}, Precision::fast, 0, {}};
+  Run context{given};
   if (given.observer)
     context.observer = [&](const Progress& progress) {
       last = progress;
@@ -172,7 +172,7 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
       // Of whole numbers exact values cost as much as fast ones: there is no need to look first
       // where they count.
       const Precision first = qp.K->can().coded != nullptr ? context.precision : Precision::fast;
-      Certified found = certify_near(start, qp, std::move(solution), first, given.threads);
+      Certified found = certify_from(start, qp, std::move(solution), first, given.threads);
       if (context.precision == first) return found;
       const double before = found.seconds;
       found = certify_finer(qp, std::move(found), given.threads);
@@ -182,7 +182,7 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     // Not proved, as a solver's f is not: only for machines that nobody is told the gap of.
     const double error = expected_rounding(qp, solution.a) / largest_scale(qp);
     const Known own{solution.a, std::move(f), {error}};
-    return certify_near(&own, qp, std::move(solution), context.precision, given.threads);
+    return certify_from(&own, qp, std::move(solution), context.precision, given.threads);
   };
   if (start != nullptr) {
     context.start = start->a;
@@ -196,7 +196,7 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     solution.a = start->a;
     solution.lambda = start->lambda;
     solution.ended = Ended::converged;
-    best = certify_near(start, qp, std::move(solution), Precision::fast, given.threads);
+    best = certify_from(start, qp, std::move(solution), Precision::fast, given.threads);
     if (reached(best.certificate, stop) &&
         stop.kkt >= rounding_margin * expected_rounding(qp, best.solution.a))
       return best;
@@ -264,7 +264,7 @@ Options with_budget(Options options, const DualQp& qp, const Stop& stop, std::si
   options.stop = stop;
   if constexpr (requires { options.cache_bytes; })
     // A shrunk problem has a matrix of its own for a while.
-    options.cache_bytes = memory_bytes - std::min(memory_bytes, 2 * qp.K->bytes());
+    options.cache_bytes = MemoryBudget{memory_bytes}.without(2 * qp.K->bytes()).bytes;
   if constexpr (requires { options.memory_bytes; }) options.memory_bytes = memory_bytes;
   return options;
 }

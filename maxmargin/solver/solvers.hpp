@@ -40,7 +40,8 @@ struct Choice {
   Solver solver;
   std::string reason;
 };
-Choice choose_solver(const DualQp& qp, const Stop& stop, std::size_t memory_bytes);
+Choice choose_solver(const DualQp& qp, const Stop& stop, std::size_t memory_bytes,
+                     const CostModel& costs = {});
 
 /// Those of the list that do not refuse a problem, with this much memory to use.
 std::vector<Solver> fitting_solvers(const DualQp& qp, const Stop& stop, std::size_t memory_bytes);

@@ -70,7 +70,7 @@ StructuredModel empty_model(const StructuredTask& task, const Settings& settings
 Planes follow_path(const StructuredTraining& training, Structured problem, Planes start,
                    const Threads& threads, const Observer& observer) {
   for (const double C : training.path) {
-    StructuredRun run{threads, observer, training.seed};
+    StructuredRun run{{threads, observer}, training.seed};
     if (!start.empty()) run.start = planes_for_cost(std::move(start), problem, C);
     problem.C = C;
     start = solve(problem, training.solver, training.stop, run).solution.planes;
@@ -102,7 +102,7 @@ TrainedStructured train_structured(const StructuredTask& task, const Settings& s
   }
   Structured before = problem;
   before.C = C;
-  StructuredRun run{threads, observer, training.seed};
+  StructuredRun run{{threads, observer}, training.seed};
   run.start = training.path.empty()
                   ? (start.empty() ? start : planes_for_cost(start, before, problem.C))
                   : follow_path(training, before, start, threads, observer);
@@ -230,7 +230,7 @@ CrossValidatedStructured cross_validate_structured(const StructuredData& data,
     const Asked asked_rows(by_rows ? rows_inside->oracle() : oracle, hulled && by_rows);
     const SolvedStructured solved =
         solve(problem_of(by_rows ? *asked_rows : part, training), training.solver, training.stop,
-              {threads, observer, training.seed});
+              {{threads, observer}, training.seed});
     if (solved.solution.ended != Ended::converged) result.ended = solved.solution.ended;
     result.oracle_calls += solved.solution.oracle_calls;
     const std::span<const double> w = solved.w.scores();

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "maxmargin/data/equal_rows.hpp"
-#include "maxmargin/train/problems.hpp"
+#include "maxmargin/train/formulate/problems.hpp"
 
 namespace maxmargin {
 namespace {

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/dense_quadratic.hpp"
+
 namespace maxmargin::acceptance_test {
 namespace {
 
@@ -85,6 +87,22 @@ Forms forms_of(const Acceptance& acceptance) {
     forms.back() += each.bias == Bias::unpenalised ? 'u' : each.bias == Bias::penalised ? 'p' : 'n';
   }
   return forms;
+}
+
+DualQp hinge_with_a_bias(std::size_t points) {
+  std::vector<double> unit(points * points, 0.0);
+  DualQp qp;
+  qp.A.emplace_back();
+  qp.d.push_back(0);
+  for (std::size_t i = 0; i < points; ++i) {
+    unit[i * points + i] = 1;
+    const double sign = i % 2 == 0 ? 1 : -1;
+    qp.row.push_back(static_cast<Index>(i));
+    qp.block.push_back({sign, -1, 0, 1, 0});
+    qp.A[0].push_back(sign);
+  }
+  qp.K = std::make_shared<DenseQuadratic>(points, std::move(unit));
+  return qp;
 }
 
 // Exactly these and no others: a solver that refuses what it took, or everything, is seen here.
@@ -182,6 +200,17 @@ TEST(Acceptance, IsThatOfTheTable) {
     EXPECT_EQ(forms_of(acceptance_of(solver)), table.at(solver.name)) << solver.name;
   });
   EXPECT_EQ(table.size(), solvers);
+
+  // Those that fit a problem are listed in the order of the list.
+  std::vector<std::string> expected, fitting;
+  for_each_component<Solver>([&](const auto& solver) {
+    for (const std::string& form : table.at(solver.name))
+      if (form.starts_with("svc hinge u")) expected.emplace_back(solver.name);
+  });
+  for (const Solver& each : fitting_solvers(hinge_with_a_bias(30), Stop{}, std::size_t{1} << 40))
+    fitting.emplace_back(name_of(each));
+  EXPECT_EQ(fitting, expected);
+  EXPECT_GE(fitting.size(), 9u);
 }
 
 // A formulation that nothing can solve could be asked for and never be answered.

@@ -6,11 +6,11 @@
 #include <set>
 
 #include "maxmargin/base/clock.hpp"
-#include "maxmargin/problem/matrix/cached_rows.hpp"
+#include "maxmargin/problem/matrix/cache/cached_rows.hpp"
 #include "maxmargin/solver/solve_from.hpp"
 #include "maxmargin/train/folds/cross_validate.hpp"
-#include "maxmargin/train/machines.hpp"
-#include "maxmargin/train/start.hpp"
+#include "maxmargin/train/machines/machines.hpp"
+#include "maxmargin/train/machines/start.hpp"
 
 namespace maxmargin {
 namespace {
@@ -136,6 +136,7 @@ class Walk {
         folds_(folds),
         path_(path),
         context_(context),
+        memory_(memory_for(options.train, context)),
         audience_(context, prepared.problems.list.size() * options.values.size()),
         support_(options.values.size()),
         is_single_(prepared.problems.list.size() == 1),
@@ -196,10 +197,10 @@ class Walk {
     Kernel kernel = options_.train.kernel;
     if (options_.parameter == PathParameter::width) set_width(kernel, options_.values[k]);
     Formulated made = formulate(prepared_.examples, problem.examples, problem.loss, kernel,
-                                problem.bias, context_.threads);
+                                problem.bias, context_);
     // For the points of a path, or for the folds of this one.
     if (keeps_matrix_ || !left_out_.empty())
-      made.qp.K = cache_rows(std::move(made.qp.K), memory_for(options_.train, context_) / 2);
+      made.qp.K = cache_rows(std::move(made.qp.K), memory_.rows_of_path().bytes, context_.costs);
     return made;
   }
 
@@ -223,7 +224,7 @@ class Walk {
       return scaled(here.qp, *before, cost_at(k) / cost_at(k - 1));
     if (before != nullptr) return started(here, before->coefficients, solver, context_.threads);
     if (with_all == nullptr) return std::nullopt;
-    auto a = start_near(here.qp, with_all->certified);
+    auto a = start_from_solution(here.qp, with_all->certified);
     if (!a) return std::nullopt;
     const Certified& known = with_all->certified;
     return known_at(here.qp, *std::move(a), Known{known.solution.a, known.f, known.error},
@@ -232,14 +233,15 @@ class Walk {
 
   Reached solve(const Formulated& here, const Reached* before, const Reached* with_all,
                 std::size_t k, std::size_t machine) {
-    const std::size_t memory = memory_for(options_.train, context_) / 2;
-    Choice choice = chosen_solver(here.qp, rest(), options_.train, memory);
-    choice = starting(std::move(choice), here.qp, options_.train, memory);
+    const MemoryBudget rest_of_memory = memory_.without(memory_.rows_of_path().bytes);
+    const Context beside = context_.with_memory(rest_of_memory);
+    Choice choice = chosen_solver(here.qp, rest(), options_.train, beside);
+    choice = starting(std::move(choice), here.qp, options_.train, rest_of_memory.bytes);
     const std::optional<Known> start = start_of(here, before, with_all, k, choice.solver);
     Reached reached;
     reached.certified =
         solve_from(start ? &*start : nullptr, here.qp, choice.solver,
-                   context_.watched_by([&](const Progress& progress) {
+                   beside.watched_by([&](const Progress& progress) {
                      return audience_.tell(machine * options_.values.size() + k, progress);
                    }),
                    with_all == nullptr ? Judged::apart : Judged::by_solver);
@@ -308,6 +310,7 @@ class Walk {
   const Folds& folds_;
   TrainedPath& path_;
   const Context& context_;
+  const MemoryBudget memory_;
   Audience audience_;
   std::vector<std::set<Index>> support_;
   bool is_single_, keeps_matrix_;

@@ -4,11 +4,11 @@
 #include <memory>
 #include <tuple>
 
-#include "maxmargin/base/buffer.hpp"
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/base/memory_budget.hpp"
 #include "maxmargin/model/file/file.hpp"
-#include "maxmargin/train/approximation.hpp"
-#include "maxmargin/train/prepared.hpp"
+#include "maxmargin/train/formulate/prepared.hpp"
+#include "maxmargin/train/machines/approximation.hpp"
 
 namespace maxmargin {
 namespace {
@@ -127,15 +127,15 @@ Race race(Dataset data, const RaceOptions& options, const Context& context,
           const std::function<void(const Raced&)>& finished) {
   TrainOptions train = options.train;
   // What the first takes and gives back must not change what the next may use.
-  if (train.memory_bytes == 0) train.memory_bytes = available_memory_bytes() / 2;
+  if (train.memory_bytes == 0) train.memory_bytes = MemoryBudget::of_machine().bytes;
   const Prepared prepared = prepare(std::move(data), train, context);
   const Subproblem& problem = largest(prepared.problems);
   const Formulated formulated = formulate(prepared.examples, problem.examples, problem.loss,
-                                          train.kernel, problem.bias, context.threads);
+                                          train.kernel, problem.bias, context);
   for (const std::string& name : options.only)
     named_solver(name, formulated.qp, train.stop, train.memory_bytes);
 
-  Race race{{}, choose_solver(formulated.qp, train.stop, train.memory_bytes)};
+  Race race{{}, choose_solver(formulated.qp, train.stop, train.memory_bytes, context.costs)};
   const Runner runner(prepared, train, options.on_disk, context);
   const std::vector<Lane> lanes = lanes_for(formulated.qp, options, race.automatic.solver);
   for (const Lane& lane : lanes) {

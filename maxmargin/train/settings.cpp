@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "maxmargin/base/buffer.hpp"
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/base/memory_budget.hpp"
 #include "maxmargin/data/like.hpp"
 #include "maxmargin/train/train.hpp"
 
@@ -18,7 +18,7 @@ double scaled_gamma(const Rows& rows, std::optional<ScalingKind> scaling) {
   if (!scaling) return gamma_scale(rows);
   Features copy = none_like(rows);
   copy.append(rows);
-  apply(learn_scaling(rows, *scaling, available_memory_bytes() / 2), copy);
+  apply(learn_scaling(rows, *scaling, MemoryBudget::of_machine().bytes), copy);
   return gamma_scale(copy);
 }
 

@@ -4,7 +4,7 @@
 
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/train/folds/calibrate.hpp"
-#include "maxmargin/train/machines.hpp"
+#include "maxmargin/train/machines/machines.hpp"
 
 namespace maxmargin {
 
@@ -37,18 +37,19 @@ void add_probabilities(const Prepared& prepared, const TrainOptions& options,
 
 Trained train(Dataset data, const TrainOptions& options, const Context& context) {
   const Prepared prepared = prepare(std::move(data), options, context);
+  const Context rest = context.after(prepared.seconds, options.stop);
   const bool calibrated = options.probability_folds > 0;
   const Stopwatch clock;
   std::optional<Retrainer> retrainer;
   if (calibrated)
     if (auto can = retrainable(prepared, options,
-                               static_cast<std::size_t>(options.probability_folds), context))
-      retrainer.emplace(prepared, *std::move(can), options, context);
+                               static_cast<std::size_t>(options.probability_folds), rest))
+      retrainer.emplace(prepared, *std::move(can), options, rest);
   Trained trained =
       retrainer
           ? put_together(prepared, prepared.problems, options, retrainer->whole(), context.threads)
           : put_together(prepared, prepared.problems, options,
-                         train_machines(prepared.examples, prepared.problems, options, context),
+                         train_machines(prepared.examples, prepared.problems, options, rest),
                          context.threads);
   trained.train_seconds =
       prepared.seconds + std::max(0.0, clock.seconds() - trained.certify_seconds);

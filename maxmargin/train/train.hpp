@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "maxmargin/model/model.hpp"
-#include "maxmargin/problem/matrix/approximate.hpp"
+#include "maxmargin/problem/matrix/low_rank/approximate.hpp"
 #include "maxmargin/solver/improve/improve.hpp"
 #include "maxmargin/solver/solvers.hpp"
 #include "maxmargin/task/task.hpp"

@@ -155,7 +155,7 @@ void lru(const Settings& s) {
   Platt options;
   options.stop = stop_of(s);
   options.cache_bytes = 0;
-  const Run context{threads, {}, {}, Precision::fast, 0, {}};
+  const Run context{threads};
   const Solution found = run(qp, options, context);
   const std::size_t m = qp.K->size(), n = asked.size();
   std::vector<std::size_t> last(m, n), tree(n + 1, 0), at_distance(m + 1, 0);
@@ -224,7 +224,7 @@ void path(const Settings& s) {
     if (auto* sets = std::get_if<Decomposition>(&solver)) sets->working_set = 2;
     if (auto* sets = std::get_if<Chunking>(&solver)) sets->chunk = 2;
     if (auto* draws = std::get_if<Stochastic>(&solver)) draws->batch = 1;
-    const Run context{threads, {}, {}, Precision::exact, 0, {}};
+    const Run context{threads, {}, Precision::exact};
     const Solution found =
         std::visit([&](const auto& chosen) { return run(qp, chosen, context); }, solver);
     points.push_back(fmt::format("[{:.6g}]", fmt::join(found.a, ", ")));

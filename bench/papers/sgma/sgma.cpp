@@ -16,8 +16,8 @@
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/data/readers/read.hpp"
 #include "maxmargin/data/scaling.hpp"
-#include "maxmargin/problem/matrix/approximate.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
+#include "maxmargin/problem/matrix/low_rank/approximate.hpp"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <exception>
 
-#include "maxmargin/data/readers/number.hpp"
+#include "maxmargin/data/readers/formats/number.hpp"
 
 namespace maxmargin {
 namespace {

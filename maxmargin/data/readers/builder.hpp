@@ -7,7 +7,7 @@
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/base/threads.hpp"
 #include "maxmargin/data/dataset.hpp"
-#include "maxmargin/data/readers/piece.hpp"
+#include "maxmargin/data/readers/formats/piece.hpp"
 
 namespace maxmargin {
 

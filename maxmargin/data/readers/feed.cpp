@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "maxmargin/data/readers/number.hpp"
-#include "maxmargin/data/readers/piece_parsers.hpp"
+#include "maxmargin/data/readers/formats/number.hpp"
+#include "maxmargin/data/readers/formats/piece_parsers.hpp"
 
 namespace maxmargin {
 namespace {

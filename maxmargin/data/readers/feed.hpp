@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "maxmargin/base/error.hpp"
-#include "maxmargin/data/readers/csv_layout.hpp"
-#include "maxmargin/data/readers/piece.hpp"
+#include "maxmargin/data/readers/formats/csv_layout.hpp"
+#include "maxmargin/data/readers/formats/piece.hpp"
 #include "maxmargin/data/readers/read.hpp"
 
 namespace maxmargin {

@@ -4,7 +4,7 @@
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/data/like.hpp"
-#include "maxmargin/data/readers/number.hpp"
+#include "maxmargin/data/readers/formats/number.hpp"
 #include "maxmargin/data/readers/row_reader.hpp"
 #include "maxmargin/data/readers/weights.hpp"
 

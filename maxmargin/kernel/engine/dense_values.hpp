@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "maxmargin/kernel/engine/prepare.hpp"
+#include "maxmargin/kernel/engine/panel/prepare.hpp"
 
 namespace maxmargin {
 

@@ -8,12 +8,12 @@
 #include <stdexcept>
 
 #include "maxmargin/kernel/engine/error_bound.hpp"
-#include "maxmargin/kernel/engine/exact_product.hpp"
-#include "maxmargin/kernel/engine/left_panel.hpp"
 #include "maxmargin/kernel/engine/locality.hpp"
 #include "maxmargin/kernel/engine/narrow_engine.hpp"
-#include "maxmargin/kernel/engine/panel_engine.hpp"
-#include "maxmargin/kernel/engine/vnni_tiles.hpp"
+#include "maxmargin/kernel/engine/panel/left_panel.hpp"
+#include "maxmargin/kernel/engine/panel/panel_engine.hpp"
+#include "maxmargin/kernel/engine/panel/vnni_tiles.hpp"
+#include "maxmargin/kernel/engine/product/exact_product.hpp"
 #include "maxmargin/linalg/accumulate.hpp"
 
 namespace maxmargin {
@@ -24,7 +24,7 @@ constexpr std::size_t product_rows = 64;
 constexpr std::size_t product_columns = 2048;
 
 /// Columns left as they are stored; see left_panel.hpp.
-class StoredEngine final : public Engine {
+class StoredEngine final : public Engine, FusedProducts {
  public:
   StoredEngine(const Form& form, const Rows& columns, bool in_double, double float_error)
       : StoredEngine(form, columns, in_double, float_error, ExactValues(form, columns)) {}
@@ -45,21 +45,37 @@ class StoredEngine final : public Engine {
                    std::size_t count, double* out, std::size_t stride) const override {
     exact_.block(left, which, columns_, begin, count, out, stride);
   }
+  std::unique_ptr<Engine> for_columns(const Rows& columns, std::span<const Index>) const override {
+    return std::make_unique<StoredEngine>(form_, columns, in_double_, float_error_, exact_);
+  }
+  double value_cost(const CostModel& costs) const override {
+    return costs.plain.of(static_cast<double>(columns_.stored()) /
+                          static_cast<double>(columns_.count + 1));
+  }
+  EngineTraits traits() const override {
+    return {.deviation = float_rounding,
+            .errors = ValueErrors{float_error_, exact_.error()},
+            .nonzero_share = 1,
+            .bytes = 0};
+  }
+  EngineCapabilities can() const override {
+    EngineCapabilities own;
+    own.products = this;
+    return own;
+  }
+
+ private:
+  void add_product(const Rows& left, std::span<const Index> which,
+                   std::span<const double> coefficients, std::size_t begin, std::size_t count,
+                   double* y) const override {
+    add_product_by_blocks(left, which, coefficients, begin, count, y);
+  }
   void add_exact_product(const Rows& left, std::span<const Index> which,
                          std::span<const double> coefficients, std::size_t begin, std::size_t count,
                          double* y) const override {
     exact_.add_product(left, which, coefficients, columns_, begin, count, y);
   }
-  std::unique_ptr<Engine> for_columns(const Rows& columns, std::span<const Index>) const override {
-    return std::make_unique<StoredEngine>(form_, columns, in_double_, float_error_, exact_);
-  }
-  double value_cost() const override {
-    return 0.1 * static_cast<double>(columns_.stored()) / static_cast<double>(columns_.count + 1);
-  }
-  ValueErrors errors() const override { return {float_error_, exact_.error()}; }
-  std::size_t bytes() const override { return 0; }
 
- private:
   Form form_;
   Rows columns_;
   ExactValues exact_;
@@ -77,11 +93,16 @@ class DoubleEngine : public Engine {
     for (std::size_t r = 0; r < which.size(); ++r)
       for (std::size_t c = 0; c < count; ++c) out[r][c] = static_cast<float>(exact[r * count + c]);
   }
-  double value_cost() const override { return 100; }
-  /// What is in the matrix, or what the function says, is the kernel.
-  ValueErrors errors() const override { return {float_roundoff, 0}; }
-  std::size_t bytes() const override { return 0; }
+  EngineCapabilities can() const override { return {}; }
+
+ protected:
+  static EngineTraits traits_of(const ValueErrors& errors) {
+    return {.deviation = float_rounding, .errors = errors, .nonzero_share = 1, .bytes = 0};
+  }
 };
+
+/// What is in the matrix, or what the function says, is the kernel.
+constexpr ValueErrors rounded_to_float{float_roundoff, 0};
 
 /// Distances that float sums, or sums of products, would not tell: far from each other, or from
 /// zero. From differences in double.
@@ -98,11 +119,13 @@ class DifferenceEngine final : public DoubleEngine {
   std::unique_ptr<Engine> for_columns(const Rows& columns, std::span<const Index>) const override {
     return std::make_unique<DifferenceEngine>(columns, exact_);
   }
-  double value_cost() const override {
-    return 2 +
-           0.5 * static_cast<double>(columns_.stored()) / static_cast<double>(columns_.count + 1);
+  double value_cost(const CostModel& costs) const override {
+    return costs.differences.of(static_cast<double>(columns_.stored()) /
+                                static_cast<double>(columns_.count + 1));
   }
-  ValueErrors errors() const override { return {exact_.error() + float_roundoff, exact_.error()}; }
+  EngineTraits traits() const override {
+    return traits_of({exact_.error() + float_roundoff, exact_.error()});
+  }
 
  private:
   Rows columns_;
@@ -127,6 +150,8 @@ class CustomEngine final : public DoubleEngine {
   std::unique_ptr<Engine> for_columns(const Rows& columns, std::span<const Index>) const override {
     return std::make_unique<CustomEngine>(kernel_, columns);
   }
+  double value_cost(const CostModel& costs) const override { return costs.own_function; }
+  EngineTraits traits() const override { return traits_of(rounded_to_float); }
 
  private:
   Custom kernel_;
@@ -138,6 +163,8 @@ class PrecomputedEngine final : public DoubleEngine {
   std::unique_ptr<Engine> for_columns(const Rows&, std::span<const Index>) const override {
     return std::make_unique<PrecomputedEngine>();
   }
+  double value_cost(const CostModel& costs) const override { return costs.own_function; }
+  EngineTraits traits() const override { return traits_of(rounded_to_float); }
   void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,
                    std::size_t count, double* out, std::size_t stride) const override {
     for (std::size_t r = 0; r < which.size(); ++r) {
@@ -313,17 +340,14 @@ bool leaves_out_far_blocks(const Form& form, const Engine& engine, const Rows& c
                            double nonzero_share, const Threads& threads) {
   constexpr double exact_floats = 1e4;
   const double limit = negligible_from(form);
-  if (nonzero_share > 0.5 || engine.codes() != nullptr) return false;
+  if (nonzero_share > 0.5 || engine.can().coded != nullptr) return false;
   const double largest = extent_of(Summation(form.pairing), columns, threads).largest;
   return largest < exact_floats * std::sqrt(limit);
 }
 
 /// Whether rows in groups are cheaper than alone: a group's list is longer than that of one row,
 /// but a panel that does not stay in L1 is read once for all of its rows.
-bool groups_pay(const Rows& columns, std::size_t used_features) {
-  // Cycles per listed feature of a row alone, from L1 and from further away, and per feature of a
-  // group for each of its rows.
-  constexpr double alone_near = 3, alone_far = 10, grouped = 2.8;
+bool groups_pay(const Rows& columns, std::size_t used_features, const CostModel& costs) {
   constexpr std::size_t near_features = 128, sampled = 64;
   const std::size_t stride = std::max<std::size_t>(1, columns.count / (sampled * rows_a_group));
   std::size_t alone = 0, together = 0;
@@ -336,8 +360,10 @@ bool groups_pay(const Rows& columns, std::size_t used_features) {
         together += seen[feature] != g;
         seen[feature] = g;
       });
-  const double cost = used_features <= near_features ? alone_near : alone_far;
-  return grouped * static_cast<double>(rows_a_group * together) < cost * static_cast<double>(alone);
+  const double cost =
+      used_features <= near_features ? costs.listed_feature_in_cache : costs.listed_feature;
+  return costs.grouped_feature * static_cast<double>(rows_a_group * together) <
+         cost * static_cast<double>(alone);
 }
 
 /// How far roots that were rounded are from those of the stored numbers, whose largest sum of a row
@@ -366,7 +392,7 @@ double differences_error(const Form& form, std::size_t features, double own, dou
 }
 
 std::unique_ptr<Engine> make_form_engine(const Form& form, const Rows& columns,
-                                         const Threads& threads) {
+                                         const Threads& threads, const CostModel& costs) {
   const Summation summation(form.pairing);
   const Extent extent = extent_of(summation, columns, threads);
   double own = summation.is_product() ? extent.norm : extent.alone;
@@ -418,7 +444,7 @@ std::unique_ptr<Engine> make_form_engine(const Form& form, const Rows& columns,
     }
   }
   if (packing.side == LeftSide::listed && summation.is_product() &&
-      groups_pay(columns, packing.used.count))
+      groups_pay(columns, packing.used.count, costs))
     packing.side = LeftSide::grouped;
   packing.trusted_norm = trust;
   const bool by_distance = std::holds_alternative<Decay>(form.map) && summation.is_euclidean();
@@ -460,6 +486,15 @@ void Engine::block(const Rows& left, std::span<const Index> which, std::size_t b
 void Engine::add_product(const Rows& left, std::span<const Index> which,
                          std::span<const double> coefficients, std::size_t begin, std::size_t count,
                          double* y) const {
+  if (const FusedProducts* products = can().products)
+    products->add_product(left, which, coefficients, begin, count, y);
+  else
+    add_product_by_blocks(left, which, coefficients, begin, count, y);
+}
+
+void Engine::add_product_by_blocks(const Rows& left, std::span<const Index> which,
+                                   std::span<const double> coefficients, std::size_t begin,
+                                   std::size_t count, double* y) const {
   std::vector<float> tile(product_rows * product_columns);
   std::vector<const float*> rows(product_rows);
   for (std::size_t r = 0; r < product_rows; ++r) rows[r] = tile.data() + r * product_columns;
@@ -475,6 +510,7 @@ void Engine::add_product(const Rows& left, std::span<const Index> which,
 
 void Engine::add_half_product(const Rows& rows, std::size_t first, std::span<const double> x,
                               double* y) const {
+  if (const HalfProducts* halves = can().halves) return halves->add_half_product(rows, first, x, y);
   constexpr std::size_t columns_at_once = 512;
   const std::size_t some = std::min(half_rows, x.size() - first);
   std::vector<Index> which(some);
@@ -492,28 +528,24 @@ void Engine::add_half_product(const Rows& rows, std::size_t first, std::span<con
   }
 }
 
-double Engine::half_cost() const {
+double Engine::half_cost(const CostModel& costs) const {
+  if (const HalfProducts* halves = can().halves) return halves->half_cost(costs);
+  const double value = value_cost(costs);
   // Sums are taken twice, and values are on their way to memory.
-  constexpr double sums = 0.4, cheap = 1.5;
-  return value_cost() > cheap ? value_cost() + sums : std::numeric_limits<double>::infinity();
+  return value > costs.touch_value ? value + costs.second_sum
+                                   : std::numeric_limits<double>::infinity();
 }
 
-void Engine::nonzero_values(const Rows& left, std::span<const Index> which, std::size_t begin,
-                            std::size_t count, double, const NonzeroValues& body) const {
-  std::vector<float> row(count);
-  for (std::size_t r = 0; r < which.size(); ++r) {
-    block(left, which.subspan(r, 1), begin, count, row.data(), count);
-    body(r, 0, row);
-  }
-}
-
-std::unique_ptr<Engine> Engine::for_block(const Rows&, std::span<const Index>) const {
-  return nullptr;
+std::unique_ptr<Engine> Engine::for_block(const Rows& rows, std::span<const Index> which) const {
+  const SmallBlocks* small = can().small;
+  return small != nullptr ? small->for_block(rows, which) : nullptr;
 }
 
 void Engine::add_exact_product(const Rows& left, std::span<const Index> which,
                                std::span<const double> coefficients, std::size_t begin,
                                std::size_t count, double* y) const {
+  if (const FusedProducts* products = can().products)
+    return products->add_exact_product(left, which, coefficients, begin, count, y);
   std::vector<double> row(count);
   for (std::size_t r = 0; r < which.size(); ++r) {
     exact_block(left, which.subspan(r, 1), begin, count, row.data(), count);
@@ -521,13 +553,8 @@ void Engine::add_exact_product(const Rows& left, std::span<const Index> which,
   }
 }
 
-void Engine::code_block(const Rows&, std::span<const Index>, std::size_t, std::size_t,
-                        std::span<std::uint8_t* const>) const {
-  throw std::logic_error("this engine has no codes");
-}
-
 std::unique_ptr<Engine> make_engine(const Kernel& kernel, const Rows& columns,
-                                    const Threads& threads) {
+                                    const Threads& threads, const CostModel& costs) {
   if (const auto* custom = std::get_if<Custom>(&kernel))
     return std::make_unique<CustomEngine>(*custom, columns);
   if (std::holds_alternative<Precomputed>(kernel)) return std::make_unique<PrecomputedEngine>();
@@ -536,7 +563,7 @@ std::unique_ptr<Engine> make_engine(const Kernel& kernel, const Rows& columns,
         if constexpr (requires { chosen.form(); }) {
           const Form form = chosen.form();
           check_non_negative(form, columns, chosen.name);
-          auto engine = make_form_engine(form, columns, threads);
+          auto engine = make_form_engine(form, columns, threads, costs);
           const double share = nonzero_share(form, columns);
           if (!leaves_out_far_blocks(form, *engine, columns, share, threads)) return engine;
           return make_narrow_engine(form, std::move(engine), columns, share);

@@ -6,8 +6,10 @@
 #include <optional>
 #include <span>
 
+#include "maxmargin/base/cost_model.hpp"
+#include "maxmargin/base/required.hpp"
 #include "maxmargin/data/rows.hpp"
-#include "maxmargin/kernel/engine/byte_decay.hpp"
+#include "maxmargin/kernel/engine/product/byte_decay.hpp"
 #include "maxmargin/kernel/engine/value_error.hpp"
 #include "maxmargin/kernel/kernels.hpp"
 
@@ -20,10 +22,35 @@ struct ValueErrors {
   double in_double;  ///< of exact_block() and add_exact_product()
 };
 
+/// What is known of an engine before any of its values is computed: each kind says all of it.
+struct EngineTraits {
+  /// The error that a value of block() is expected to have, relative to the largest values.
+  Required<double> deviation;
+  Required<ValueErrors> errors;
+  Required<double> nonzero_share;  ///< of values that are not negligible (locality.hpp); 1: unknown
+  Required<std::size_t> bytes;     ///< of the packed columns
+};
+
+class FusedProducts;
+class HalfProducts;
+class CodedBlocks;
+class NonzeroBlocks;
+class SmallBlocks;
+
+/// What only some engines can do; null where this one cannot.
+struct EngineCapabilities {
+  const FusedProducts* products = nullptr;
+  const HalfProducts* halves = nullptr;
+  const CodedBlocks* coded = nullptr;
+  const NonzeroBlocks* nonzero = nullptr;
+  const SmallBlocks* small = nullptr;
+};
+
 /// Kernel values by blocks. The columns (training rows, support vectors) are packed once, in the
 /// way that suits them; blocks of other rows are then evaluated against a range of them. One thread
 /// does one block; callers hand blocks to several threads. The values do not depend on how the work
-/// was cut into blocks.
+/// was cut into blocks. The virtual functions are what every engine must answer, and no answer is
+/// assumed.
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -35,81 +62,128 @@ class Engine {
   /// cancel, and of 1 for tanh.
   virtual void block(const Rows& left, std::span<const Index> which, std::size_t begin,
                      std::size_t count, std::span<float* const> out) const = 0;
-  /// The same into one array: row r begins at out + r * stride.
+  /// In double throughout, out[r * stride + c]; slower.
+  virtual void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,
+                           std::size_t count, double* out, std::size_t stride) const = 0;
+  /// An engine for `columns`, which are the columns `which` of this one; it computes in the same
+  /// way: its values are the same to the last bit. `columns` must outlive it.
+  virtual std::unique_ptr<Engine> for_columns(const Rows& columns,
+                                              std::span<const Index> which) const = 0;
+  /// What one value takes: decides what is worth caching.
+  virtual double value_cost(const CostModel& costs) const = 0;
+  virtual EngineTraits traits() const = 0;
+  virtual EngineCapabilities can() const = 0;
+
+  double deviation() const { return traits().deviation; }
+  ValueErrors errors() const { return traits().errors; }
+  double nonzero_share() const { return traits().nonzero_share; }
+  std::size_t bytes() const { return traits().bytes; }
+
+  /// A block into one array: row r begins at out + r * stride.
   void block(const Rows& left, std::span<const Index> which, std::size_t begin, std::size_t count,
              float* out, std::size_t stride) const;
 
-  /// Kernel values that are exp(-rate s) of whole numbers s < 256 between the rows of the columns:
-  /// blocks of those rows can be had as these numbers. Null if they are not.
-  virtual const ByteDecay* codes() const { return nullptr; }
-  /// out[r][c] = the number whose value is K(left row which[r], column begin + c); left rows of the
-  /// same kind as the columns.
-  virtual void code_block(const Rows& left, std::span<const Index> which, std::size_t begin,
-                          std::size_t count, std::span<std::uint8_t* const> out) const;
+  // By its capabilities where the engine has them, otherwise by blocks.
 
   /// y[c] += sum over r of coefficients[r] * K(left row which[r], column begin + c) for c < count,
   /// in the order of the rows: values no worse than those of blocks, double sums. The values live
   /// in a cache only.
-  virtual void add_product(const Rows& left, std::span<const Index> which,
-                           std::span<const double> coefficients, std::size_t begin,
-                           std::size_t count, double* y) const;
-
+  void add_product(const Rows& left, std::span<const Index> which,
+                   std::span<const double> coefficients, std::size_t begin, std::size_t count,
+                   double* y) const;
+  /// The same in double throughout; slower.
+  void add_exact_product(const Rows& left, std::span<const Index> which,
+                         std::span<const double> coefficients, std::size_t begin, std::size_t count,
+                         double* y) const;
   /// A part of the product with the whole matrix over the columns, `rows` being these: of the rows
   /// from `first` on, half_rows or as many as are left, each value in the columns from `first` on
   /// is computed once, K(i, j) for y[i] += K(i, j) x[j] as well as for y[j] += K(i, j) x[i].
   /// `first` is a multiple of half_rows. Float values or better, double sums.
   static constexpr std::size_t half_rows = 64;
-  virtual void add_half_product(const Rows& rows, std::size_t first, std::span<const double> x,
-                                double* y) const;
+  void add_half_product(const Rows& rows, std::size_t first, std::span<const double> x,
+                        double* y) const;
   /// As value_cost(), of such a value: infinite where add_product never takes as long.
-  virtual double half_cost() const;
+  double half_cost(const CostModel& costs) const;
+  /// As SmallBlocks::for_block; null where the engine has none.
+  std::unique_ptr<Engine> for_block(const Rows& rows, std::span<const Index> which) const;
 
-  /// The share of values that are not negligible (see locality.hpp), where that is known to be
-  /// small.
-  virtual double nonzero_share() const { return 1; }
-  /// Neighbouring values of the row at place r of those asked for, from column `begin + c` on.
+ protected:
+  void add_product_by_blocks(const Rows& left, std::span<const Index> which,
+                             std::span<const double> coefficients, std::size_t begin,
+                             std::size_t count, double* y) const;
+};
+
+/// Products whose values are not stored, or of which few count: Engine says what they are.
+class FusedProducts {
+ public:
+  virtual void add_product(const Rows& left, std::span<const Index> which,
+                           std::span<const double> coefficients, std::size_t begin,
+                           std::size_t count, double* y) const = 0;
+  virtual void add_exact_product(const Rows& left, std::span<const Index> which,
+                                 std::span<const double> coefficients, std::size_t begin,
+                                 std::size_t count, double* y) const = 0;
+
+ protected:
+  ~FusedProducts() = default;
+};
+
+/// Half products whose values are not stored.
+class HalfProducts {
+ public:
+  virtual void add_half_product(const Rows& rows, std::size_t first, std::span<const double> x,
+                                double* y) const = 0;
+  virtual double half_cost(const CostModel& costs) const = 0;
+
+ protected:
+  ~HalfProducts() = default;
+};
+
+/// Kernel values that are exp(-rate s) of whole numbers s < 256 between the rows of the columns:
+/// blocks of those rows can be had as these numbers.
+class CodedBlocks {
+ public:
+  virtual const ByteDecay& decay() const = 0;
+  /// out[r][c] = the number whose value is K(left row which[r], column begin + c); left rows of the
+  /// same kind as the columns.
+  virtual void code_block(const Rows& left, std::span<const Index> which, std::size_t begin,
+                          std::size_t count, std::span<std::uint8_t* const> out) const = 0;
+
+ protected:
+  ~CodedBlocks() = default;
+};
+
+/// Blocks of which most values are negligible.
+class NonzeroBlocks {
+ public:
+  /// Neighbouring values of the r-th row of those asked for, from column `begin + c` on.
   using NonzeroValues = std::function<void(std::size_t r, std::size_t c, std::span<const float>)>;
   /// Calls body with all values that are larger than `least`, which is no less than what is
   /// negligible, among others; the columns of a row increase.
   virtual void nonzero_values(const Rows& left, std::span<const Index> which, std::size_t begin,
-                              std::size_t count, double least, const NonzeroValues& body) const;
+                              std::size_t count, double least, const NonzeroValues& body) const = 0;
 
-  /// In double throughout, out[r * stride + c]; slower.
-  virtual void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,
-                           std::size_t count, double* out, std::size_t stride) const = 0;
+ protected:
+  ~NonzeroBlocks() = default;
+};
 
-  /// As add_product, in double throughout; slower.
-  virtual void add_exact_product(const Rows& left, std::span<const Index> which,
-                                 std::span<const double> coefficients, std::size_t begin,
-                                 std::size_t count, double* y) const;
-
-  /// An engine for `columns`, which are the columns `which` of this one; it computes in the same
-  /// way: its values are the same to the last bit. `columns` must outlive it.
-  virtual std::unique_ptr<Engine> for_columns(const Rows& columns,
-                                              std::span<const Index> which) const = 0;
-
+class SmallBlocks {
+ public:
   /// An engine for the columns `which` of this one that knows block() only, and only of `rows`,
-  /// which this one's columns are made of: quickly made, for a small block. Null where there is
-  /// none. This engine must outlive it.
-  virtual std::unique_ptr<Engine> for_block(const Rows& rows, std::span<const Index> which) const;
+  /// which this one's columns are made of: quickly made, for a small block. This engine must
+  /// outlive it. Null where it is made of one that has none.
+  virtual std::unique_ptr<Engine> for_block(const Rows& rows,
+                                            std::span<const Index> which) const = 0;
 
-  /// Roughly the nanoseconds that one value takes on one core: decides what is worth keeping.
-  virtual double value_cost() const = 0;
-
-  /// The error that a value of block() is expected to have, relative to the largest values.
-  virtual double deviation() const { return float_rounding; }
-
-  virtual ValueErrors errors() const = 0;
-
-  /// Bytes of the packed columns.
-  virtual std::size_t bytes() const = 0;
+ protected:
+  ~SmallBlocks() = default;
 };
 
 /// The engine that is expected to be the fastest for this kernel and these rows, by a cost model.
 /// `columns` must outlive it. Throws Error when the kernel does not accept the data (a negative
 /// value for chi-squared).
 std::unique_ptr<Engine> make_engine(const Kernel& kernel, const Rows& columns,
-                                    const Threads& threads = Threads(1));
+                                    const Threads& threads = Threads(1),
+                                    const CostModel& costs = {});
 
 /// K(x, x) of each row, in double.
 std::vector<double> self_values(const Kernel& kernel, const Rows& rows,

@@ -8,6 +8,7 @@
 
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/kernel/engine/locality.hpp"
+#include "tests/made_data.hpp"
 
 namespace maxmargin::engine_test {
 namespace {
@@ -374,6 +375,45 @@ TEST(Engine, DistancesThatAreNoBytesAreExact) {
   }
 }
 
+// Rows of whole numbers on both sides of zero, whose sums and distances end near the ends of float
+// and of 32 bits, or beyond; rows on the left may be smaller than the columns.
+TEST(Engine, WholeNumbersOfAnySizeAreExact) {
+  constexpr std::size_t features = 300, count = 20;
+  const auto rows_of = [](bool is_sparse, double size, std::uint64_t seed) {
+    Rng rng(seed);
+    Features rows = is_sparse ? Features::sparse(3 * features) : Features::dense(features);
+    std::vector<Index> index(features);
+    for (std::size_t j = 0; j < features; ++j) index[j] = static_cast<Index>(3 * j);
+    std::vector<double> value(features);
+    for (std::size_t r = 0; r < count; ++r) {
+      for (std::size_t j = 0; j < features; ++j)
+        value[j] = (r % 2 == j % 2 ? 1 : -1) * std::floor(size + rng.uniform(0, 3));
+      is_sparse ? rows.append(index, value) : rows.append(value);
+    }
+    return rows;
+  };
+  std::vector<Index> which(count);
+  std::iota(which.begin(), which.end(), Index{0});
+  for (const bool is_sparse : {false, true})
+    for (const double size : {5.0, 55.0, 110.0, 500.0, 1300.0, 1500.0, 2000.0, 2600.0, 3000.0}) {
+      const Features columns = rows_of(is_sparse, size, 1);
+      for (const Kernel& kernel : {Kernel(Linear{}), Kernel(Rbf{0.5 / (features * size * size)})}) {
+        const auto engine = make_engine(kernel, columns);
+        for (const double share : {1.0, 0.6, 0.3, 0.1}) {
+          const Features left = rows_of(is_sparse, share * size, 2);
+          std::vector<float> out(count * count);
+          engine->block(left, which, 0, count, out.data(), count);
+          for (std::size_t r = 0; r < count; ++r)
+            for (std::size_t c = 0; c < count; ++c) {
+              const double want = naive_value(kernel, left, r, columns, c);
+              ASSERT_NEAR(static_cast<double>(out[r * count + c]), want, 1e-6 * std::abs(want))
+                  << size << " " << share << " " << is_sparse;
+            }
+        }
+      }
+    }
+}
+
 TEST(Engine, NegativeValuesAreRefusedWhereTheKernelHasNoMeaning) {
   const Features rows = Features::dense(2, std::vector<double>{1, 2, -1, 3});
   EXPECT_THROW(make_engine(ChiSquared{1}, rows), Error);
@@ -395,6 +435,49 @@ TEST(Engine, CustomKernelIsCalledByBlocks) {
   engine->block(rows, which, 4, 10, out.data(), 32);
   EXPECT_FLOAT_EQ(out[32 + 5], static_cast<float>(naive_value(Rbf{0.5}, rows, 9, rows, 9)));
   EXPECT_THROW(make_engine(Custom{}, rows), Error);
+}
+
+/// All of what engines can do beyond their core, by what they are made for.
+TEST(Engine, CanDoWhatItSaysAndNothingElse) {
+  Rng rng(4);
+  const Features few = made::features(200, 5, made::Storage::dense_floats, rng);
+  const Features sparse = made::features(200, 40, made::Storage::sparse, rng);
+  Features binary = Features::sparse(30);
+  for (int i = 0; i < 200; ++i) {
+    std::vector<double> row(30);
+    for (double& value : row) value = rng.below(4) == 0 ? 1 : 0;
+    binary.append(row);
+  }
+  const auto can = [](const Kernel& kernel, const Features& x) {
+    return make_engine(kernel, x)->can();
+  };
+  EXPECT_NE(can(Rbf{0.5}, few).halves, nullptr);
+  EXPECT_EQ(can(Rbf{0.5}, few).coded, nullptr);
+  EXPECT_EQ(can(Rbf{0.1}, sparse).halves, nullptr);
+  EXPECT_NE(can(Rbf{0.1}, sparse).small, nullptr);
+  EXPECT_NE(can(Rbf{0.1}, binary).coded, nullptr);
+  const EngineCapabilities given = can(Precomputed{}, few);
+  EXPECT_TRUE(given.products == nullptr && given.halves == nullptr && given.coded == nullptr &&
+              given.nonzero == nullptr && given.small == nullptr);
+  // Products of each are those of its blocks.
+  for (const Features* x : std::initializer_list<const Features*>{&few, &sparse, &binary}) {
+    const auto engine = make_engine(Rbf{0.3}, *x);
+    EXPECT_EQ(engine->nonzero_share() < 1, engine->can().nonzero != nullptr);
+    std::vector<Index> which{3, 77, 5};
+    const std::vector<double> weight{1, -0.5, 2};
+    std::vector<float> values(3 * 200);
+    std::vector<double> product(200, 0.0), exact(200, 0.0);
+    engine->block(*x, which, 0, 200, values.data(), 200);
+    engine->add_product(*x, which, weight, 0, 200, product.data());
+    engine->add_exact_product(*x, which, weight, 0, 200, exact.data());
+    for (std::size_t c = 0; c < 200; ++c) {
+      double sum = 0;
+      for (std::size_t r = 0; r < 3; ++r)
+        sum += weight[r] * static_cast<double>(values[r * 200 + c]);
+      EXPECT_NEAR(product[c], sum, 1e-5);
+      EXPECT_NEAR(exact[c], sum, 1e-5);
+    }
+  }
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ bool are_mostly_far(const Kernel& kernel, const Rows& rows) {
   return rbf != nullptr && nonzero_share(rbf->form(), rows) <= 1 - mostly_far;
 }
 
-std::vector<Index> near_together(const Rows& rows, std::vector<Index> which) {
+std::vector<Index> neighbours_together(const Rows& rows, std::vector<Index> which) {
   Splitter(rows, which).split(0, which.size());
   return which;
 }

@@ -20,8 +20,8 @@ double nonzero_share(const Form& form, const Rows& rows);
 /// Whether most pairs of rows are far apart for this kernel.
 bool are_mostly_far(const Kernel& kernel, const Rows& rows);
 
-/// The numbers in `which` in an order that makes near rows neighbours, so that whole blocks of
+/// The numbers in `which` in an order that makes close rows neighbours, so that whole blocks of
 /// kernel values need not be computed where most rows are far apart.
-std::vector<Index> near_together(const Rows& rows, std::vector<Index> which);
+std::vector<Index> neighbours_together(const Rows& rows, std::vector<Index> which);
 
 }  // namespace maxmargin

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "maxmargin/kernel/engine/locality.hpp"
-#include "maxmargin/kernel/engine/panel_boxes.hpp"
+#include "maxmargin/kernel/engine/panel/panel_boxes.hpp"
 #include "maxmargin/linalg/accumulate.hpp"
 
 namespace maxmargin {
@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t box_columns = 64;  // columns in a box
 constexpr std::size_t narrow_rows_at_once = 256;
 
-class NarrowEngine final : public Engine {
+class NarrowEngine final : public Engine, FusedProducts, NonzeroBlocks, SmallBlocks {
  public:
   NarrowEngine(double limit, double nonzero_share, std::unique_ptr<Engine> engine,
                const Rows& columns)
@@ -64,7 +64,6 @@ class NarrowEngine final : public Engine {
                        });
   }
 
-  double nonzero_share() const override { return nonzero_share_; }
   void nonzero_values(const Rows& left, std::span<const Index> which, std::size_t begin,
                       std::size_t count, double least, const NonzeroValues& body) const override {
     // Exponents of values are proportional to squared distances.
@@ -107,13 +106,25 @@ class NarrowEngine final : public Engine {
     if (inner == nullptr) return nullptr;
     return std::make_unique<NarrowEngine>(*this, std::move(inner), rows, which);
   }
-  double value_cost() const override { return 0.1 + nonzero_share_ * engine_->value_cost(); }
-  double deviation() const override { return engine_->deviation(); }
-  ValueErrors errors() const override {
-    const ValueErrors of_near = engine_->errors();
-    return {of_near.in_float + negligible_value, of_near.in_double + negligible_value};
+  double value_cost(const CostModel& costs) const override {
+    return costs.left_out_value + nonzero_share_ * engine_->value_cost(costs);
   }
-  std::size_t bytes() const override { return engine_->bytes() + boxes_.bytes(); }
+  EngineTraits traits() const override {
+    const EngineTraits inner = engine_->traits();
+    const ValueErrors& of_near = inner.errors;
+    return {.deviation = inner.deviation,
+            .errors = ValueErrors{of_near.in_float + negligible_value,
+                                  of_near.in_double + negligible_value},
+            .nonzero_share = nonzero_share_,
+            .bytes = inner.bytes + boxes_.bytes()};
+  }
+  EngineCapabilities can() const override {
+    EngineCapabilities own;
+    own.products = this;
+    own.nonzero = this;
+    own.small = this;
+    return own;
+  }
 
  private:
   void add_boxes(const Rows& rows, std::span<const Index> which) {
@@ -133,13 +144,13 @@ class NarrowEngine final : public Engine {
     return dense;
   }
 
-  static std::vector<Index> chosen(std::span<const Index> which, std::span<const Index> places) {
-    std::vector<Index> result(places.size());
-    for (std::size_t k = 0; k < places.size(); ++k) result[k] = which[places[k]];
+  static std::vector<Index> chosen(std::span<const Index> which, std::span<const Index> positions) {
+    std::vector<Index> result(positions.size());
+    for (std::size_t k = 0; k < positions.size(); ++k) result[k] = which[positions[k]];
     return result;
   }
 
-  /// Calls body(places of near rows, first column, columns) for each piece of the columns that
+  /// Calls body(positions of near rows, first column, columns) for each piece of the columns that
   /// shares a box and has such rows, those closer to it than the root of `limit`.
   template <class Body>
   void for_each_near(const Rows& left, std::span<const Index> which, std::size_t begin,
@@ -162,8 +173,8 @@ class NarrowEngine final : public Engine {
     }
   }
 
-  /// Calls body(first of some rows, places of near ones from there, first column, columns, values)
-  /// for each such piece.
+  /// Calls body(first of some rows, positions of near ones from there, first column, columns,
+  /// values) for each such piece.
   template <class Body>
   void for_each_near_tile(const Rows& left, std::span<const Index> which, std::size_t begin,
                           std::size_t count, double limit, Body&& body) const {

@@ -8,7 +8,7 @@
 
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/kernel/engine/locality.hpp"
-#include "maxmargin/kernel/engine/panel_boxes.hpp"
+#include "maxmargin/kernel/engine/panel/panel_boxes.hpp"
 
 namespace maxmargin::narrow_engine_test {
 namespace {
@@ -37,7 +37,7 @@ TEST(NarrowEngine, ValuesAreThoseOfThePlainDefinition) {
       const Features whole = clusters(500, 9, sparse, 1);
       std::vector<Index> all(whole.count());
       std::iota(all.begin(), all.end(), Index{0});
-      const std::vector<Index> order = near_together(whole, all);
+      const std::vector<Index> order = neighbours_together(whole, all);
       ASSERT_NE(order, all);
       Features columns = sparse ? Features::sparse(9) : Features::dense(9);
       columns.append(whole.view(), order);
@@ -92,7 +92,7 @@ TEST(NarrowEngine, WideKernelsLeaveTheOrderAlone) {
   EXPECT_FALSE(are_mostly_far(Rbf{0.1}, rows));
   EXPECT_FALSE(are_mostly_far(Linear{}, rows));
   EXPECT_TRUE(are_mostly_far(Rbf{50}, rows));
-  std::vector<Index> moved = near_together(rows, all);
+  std::vector<Index> moved = neighbours_together(rows, all);
   std::sort(moved.begin(), moved.end());
   EXPECT_EQ(moved, all);
 }

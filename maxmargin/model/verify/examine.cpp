@@ -18,8 +18,9 @@ namespace {
 
 struct Point {
   Index row = 0;
-  Enclosed g{};       ///< with the functions, without the bias
-  Extended size = 0;  ///< of the sum that makes g
+  Enclosed product{};  ///< K beta, without functions and bias
+  Enclosed g{};        ///< with the functions, without the bias
+  Extended size = 0;   ///< of the sum that makes g
   Enclosed beta{};
   bool is_rounded = false;  ///< beta has been rounded since the certificate was made
   std::size_t rows = 0;
@@ -124,7 +125,8 @@ class Examiner {
     point.row = first.row;
     point.rows = rows.size();
     point.functions = first.functions;
-    point.g = first.sum.g * scale_ + first.offset * scale_;
+    point.product = first.sum.g * scale_;
+    point.g = point.product + first.offset * scale_;
     point.size = (first.sum.size + first.offset.size()) * scale_.size();
     const auto found = claimed_.beta.find(first.point);
     if (found != claimed_.beta.end()) point.beta = found->second.value * scale_;
@@ -520,7 +522,7 @@ class Examiner {
   }
 
   /// sum psi(b) - 1/2 |w|^2, where the coefficients that b add up to differ from those of w by e:
-  /// |w|^2 grows by 2 e'g + e'K e.
+  /// |w|^2 grows by 2 e'K beta + e'K e.
   void finish_dual() {
     Enclosed psi = 0, change = 0;
     Extended psi_size = 0, roots = 0;
@@ -535,7 +537,7 @@ class Examiner {
       if (total.middle == point.beta.middle && total.radius == 0) continue;
       const Enclosed moved = total - point.beta;
       if (moved.size() <= 0) continue;
-      change += moved * (point.g + (penalised_ ? sum_ : Enclosed(0)));
+      change += moved * (point.product + (penalised_ ? sum_ : Enclosed(0)));
       roots += moved.size() * root_of(point.row);
     }
     Enclosed norm = norm_;

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <set>
 
-#include "maxmargin/base/buffer.hpp"
+#include "maxmargin/base/memory_budget.hpp"
 
 namespace maxmargin {
 namespace {
@@ -93,7 +93,8 @@ Found wrong_classes(const Model& model, const Dataset& data) {
 
 Found wrong_scaling(const Model& model, const Rows& visible) {
   if (model.scaling.factor.empty()) return {};
-  const Scaling learned = learn_scaling(visible, model.scaling.kind, available_memory_bytes() / 2);
+  const Scaling learned =
+      learn_scaling(visible, model.scaling.kind, MemoryBudget::of_machine().bytes);
   if (learned.feature != model.scaling.feature)
     return Objection{"scaling", "the features that it lists are not those of the data"};
   for (std::size_t j = 0; j < learned.factor.size(); ++j)

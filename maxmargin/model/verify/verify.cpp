@@ -147,13 +147,13 @@ std::vector<std::vector<SeenRow>> rows_of_machines(const Model& model, const Tra
                                                    const KernelSums& sums, const Threads& threads) {
   const std::size_t machines = model.machines.size(), functions = model.functions.size();
   std::vector<std::vector<SeenRow>> seen(machines);
-  // place[row * machines + m] would be large for many classes: each row keeps only its own.
-  std::vector<std::vector<std::pair<Index, Index>>> places(training.rows.count);
+  // position[row * machines + m] would be large for many classes: each row keeps only its own.
+  std::vector<std::vector<std::pair<Index, Index>>> positions(training.rows.count);
   for (std::size_t row = 0; row < training.rows.count; ++row) {
     for (std::size_t m = 0; m < machines; ++m) {
       const auto [is_seen, target] = view_of(model.machines[m], training, row);
       if (!is_seen) continue;
-      places[row].emplace_back(static_cast<Index>(m), static_cast<Index>(seen[m].size()));
+      positions[row].emplace_back(static_cast<Index>(m), static_cast<Index>(seen[m].size()));
       SeenRow& mine = seen[m].emplace_back();
       mine.row = static_cast<Index>(row);
       mine.point = training.point[row];
@@ -171,14 +171,14 @@ std::vector<std::vector<SeenRow>> rows_of_machines(const Model& model, const Tra
     for (const Index vector : model.machines[m].support) {
       const std::uint64_t row = model.support_row[vector];
       if (view_of(model.machines[m], training, row).seen) continue;
-      places[row].emplace_back(static_cast<Index>(m), static_cast<Index>(seen[m].size()));
+      positions[row].emplace_back(static_cast<Index>(m), static_cast<Index>(seen[m].size()));
       SeenRow& mine = seen[m].emplace_back();
       mine.row = static_cast<Index>(row);
       mine.point = training.point[row];
       mine.is_basis = true;
     }
   sums.compute(threads, [&](std::size_t row, std::span<const KernelSum> all) {
-    for (const auto& [m, place] : places[row]) seen[m][place].sum = all[m];
+    for (const auto& [m, position] : positions[row]) seen[m][position].sum = all[m];
   });
   return seen;
 }
@@ -237,7 +237,9 @@ Certificate recomputed_from(const Examined& found, const Certificate& stored, bo
   now.primal = now.best_primal = double_above(found.primal.high());
   now.mercer = stored.mercer;
   if (primal_only) return now;
-  now.dual = now.best_dual = double_below(found.dual.low());
+  now.dual = double_below(found.dual.low());
+  if (std::isnan(now.dual)) now.dual = -infinity;  // variables beyond where their entropy is known
+  now.best_dual = now.dual;
   now.gap = std::max(0.0, double_above(static_cast<Extended>(now.primal) - now.dual));
   const double sizes = std::abs(now.primal) + std::abs(now.dual);
   now.relative_gap = now.gap == 0 ? 0 : std::isfinite(sizes) ? 2 * now.gap / sizes : infinity;

@@ -7,7 +7,7 @@
 
 #include "maxmargin/linalg/enclosed.hpp"
 #include "maxmargin/problem/matrix/forwarding.hpp"
-#include "maxmargin/problem/matrix/low_rank.hpp"
+#include "maxmargin/problem/matrix/low_rank/low_rank.hpp"
 
 namespace maxmargin {
 namespace {

@@ -8,14 +8,14 @@
 #include <span>
 #include <vector>
 
-#include "maxmargin/kernel/engine/byte_decay.hpp"
+#include "maxmargin/kernel/engine/product/byte_decay.hpp"
 #include "maxmargin/linalg/accumulate.hpp"
 #include "maxmargin/problem/matrix/quadratic.hpp"
 
 // What only some matrices can do. A solver asks for it (K.can()) and does without where it is null.
 namespace maxmargin {
 
-/// Blocks and products that are had faster than by whole rows; Quadratic says what they are.
+/// Blocks and products faster than by whole rows; Quadratic says what they are.
 class PartialProducts {
  public:
   virtual void among(std::span<const Index> points, std::span<const Index> which,
@@ -25,12 +25,9 @@ class PartialProducts {
   virtual void add_product(std::span<const Index> which, std::span<const double> coefficients,
                            std::span<double> y, const Threads& threads) const = 0;
   /// y[k] = K x[k], in double as multiply() has it, with each value computed once for all of them.
-  /// False, and nothing is done, where one after another is as good or all that is known.
-  virtual bool multiply_several(std::span<const std::vector<double>> /*x*/,
-                                std::span<std::vector<double>> /*y*/,
-                                const Threads& /*threads*/) const {
-    return false;
-  }
+  /// False, and nothing is done, where one after another is as fast, or the only way.
+  virtual bool multiply_several(std::span<const std::vector<double>> x,
+                                std::span<std::vector<double>> y, const Threads& threads) const = 0;
 
  protected:
   ~PartialProducts() = default;
@@ -69,19 +66,20 @@ class TruncatedRows {
   ~TruncatedRows() = default;
 };
 
-/// Rows that, once computed, stay in memory as long as the matrix does.
+/// A matrix that caches its rows for as long as it lives.
 class StoredRows {
  public:
-  /// Computes these rows and keeps them, as many as there is room for.
+  /// Computes these rows and caches as many of them as there is room for.
   virtual void keep(std::span<const Index> which, const Threads& threads) const = 0;
   /// Whether there is room for more.
   virtual bool has_room() const = 0;
-  /// Whether they are kept without what is negligible, as truncated_row(); otherwise as row().
+  /// Whether they are cached without their negligible values, as truncated_row(); otherwise whole,
+  /// as row().
   virtual bool are_truncated() const = 0;
-  /// A whole row; null if it is not kept.
+  /// A whole row; null if it is not cached.
   virtual const float* row(Index point) const = 0;
-  /// The v of a row of TruncatedRows that count; nothing if it is not kept. Valid until the next
-  /// rows are kept.
+  /// The non-negligible v of a row of TruncatedRows; nothing if it is not cached. Valid until the
+  /// next rows are cached.
   virtual std::optional<BlockRow> truncated_row(Index point) const = 0;
 
  protected:

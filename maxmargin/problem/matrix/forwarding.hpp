@@ -65,6 +65,11 @@ class ForwardingQuadratic : public Quadratic,
                    std::span<double> y, const Threads& threads) const override {
     K_->add_product(which, coefficients, y, threads);
   }
+  bool multiply_several(std::span<const std::vector<double>> x, std::span<std::vector<double>> y,
+                        const Threads& threads) const override {
+    const PartialProducts* theirs = K_->can().partial;
+    return theirs != nullptr && theirs->multiply_several(x, y, threads);
+  }
 
   const ByteDecay& decay() const override { return K_->can().coded->decay(); }
   void code_rows(std::span<const Index> which, std::size_t begin, std::size_t count,

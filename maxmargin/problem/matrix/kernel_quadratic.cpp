@@ -5,19 +5,19 @@
 #include <string>
 #include <utility>
 
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/data/like.hpp"
 #include "maxmargin/kernel/engine/engine.hpp"
-#include "maxmargin/kernel/engine/exact_product.hpp"
-#include "maxmargin/kernel/engine/extended_product.hpp"
+#include "maxmargin/kernel/engine/product/exact_product.hpp"
+#include "maxmargin/kernel/engine/product/extended_product.hpp"
 #include "maxmargin/kernel/given.hpp"
 #include "maxmargin/kernel/mercer.hpp"
-#include "maxmargin/problem/cost_model.hpp"
 #include "maxmargin/problem/matrix/by_rows.hpp"
+#include "maxmargin/problem/matrix/cache/segment_store.hpp"
 #include "maxmargin/problem/matrix/capabilities.hpp"
 #include "maxmargin/problem/matrix/linear_product.hpp"
-#include "maxmargin/problem/matrix/low_rank.hpp"
-#include "maxmargin/problem/matrix/segment_store.hpp"
+#include "maxmargin/problem/matrix/low_rank/low_rank.hpp"
 
 namespace maxmargin {
 namespace {
@@ -76,14 +76,16 @@ struct PackedRows {
   std::vector<double> diagonal;
   std::size_t own_bytes = 0;
   std::unique_ptr<SegmentStore> shared;  ///< of values that several matrices need; may be null
+  CostModel costs;
 
-  PackedRows(const Kernel& of, std::shared_ptr<const Features> some, const Threads& threads)
+  PackedRows(const Kernel& of, std::shared_ptr<const Features> some, const Context& context)
       : kernel(of),
         rows(std::move(some)),
-        engine(make_engine(kernel, *rows, threads)),
-        diagonal(checked_diagonal(self_values(kernel, *rows, threads))),
+        engine(make_engine(kernel, *rows, context.threads, context.costs)),
+        diagonal(checked_diagonal(self_values(kernel, *rows, context.threads))),
         // Where nobody else holds these rows they count as this matrix's own.
-        own_bytes(engine->bytes() + (rows.use_count() == 1 ? rows->bytes() : 0)) {}
+        own_bytes(engine->bytes() + (rows.use_count() == 1 ? rows->bytes() : 0)),
+        costs(context.costs) {}
 
   /// A copy of some of the rows, packed in the same way.
   PackedRows(const PackedRows& whole, std::span<const Index> which)
@@ -91,7 +93,8 @@ struct PackedRows {
         rows(chosen(*whole.rows, which)),
         engine(whole.engine->for_columns(*rows, which)),
         diagonal(which.size()),
-        own_bytes(engine->bytes() + rows->bytes()) {
+        own_bytes(engine->bytes() + rows->bytes()),
+        costs(whole.costs) {
     for (std::size_t i = 0; i < which.size(); ++i) diagonal[i] = whole.diagonal[which[i]];
   }
 
@@ -139,15 +142,15 @@ class KernelQuadratic final : public Quadratic,
             .deviation = engine().deviation(),
             .fast_error = is_linear() ? errors.in_double : errors.in_float,
             .exact_error = errors.in_double,
-            .value_cost = engine().value_cost(),
+            .value_cost = engine().value_cost(packed_->costs),
             .bytes = size() == packed_->rows->count() ? packed_->own_bytes : 0,
             .columns = is_linear() ? packed_->rows->columns() : size()};
   }
   MatrixCapabilities can() const override {
     MatrixCapabilities own;
     own.partial = this;
-    if (engine().codes() != nullptr) own.coded = this;
-    if (engine().nonzero_share() < 1) own.truncated = this;
+    if (engine().can().coded != nullptr) own.coded = this;
+    if (engine().can().nonzero != nullptr) own.truncated = this;
     if (form()) own.extended = this;
     if (is_linear()) own.factored = this;
     return own;
@@ -166,7 +169,7 @@ class KernelQuadratic final : public Quadratic,
                   });
   }
 
-  const ByteDecay& decay() const override { return *engine().codes(); }
+  const ByteDecay& decay() const override { return engine().can().coded->decay(); }
   double shift() const override { return 0; }
   void code_rows(std::span<const Index> which, std::size_t begin, std::size_t count,
                  std::span<std::uint8_t* const> out, const Threads& threads) const override {
@@ -174,8 +177,8 @@ class KernelQuadratic final : public Quadratic,
     for_each_task(ids, begin, count, threads,
                   [&](std::size_t first, std::span<const Index> some, std::size_t row,
                       std::size_t columns, std::size_t at) {
-                    engine().code_block(*packed_->rows, some, row, columns,
-                                        shifted(out, first, some, at));
+                    engine().can().coded->code_block(*packed_->rows, some, row, columns,
+                                                     shifted(out, first, some, at));
                   });
   }
 
@@ -200,7 +203,7 @@ class KernelQuadratic final : public Quadratic,
     for (std::size_t r = 0; r < which.size(); ++r) left[r] = ids[which[r]];
     // Of all rows what lies below the diagonal is enough, where values cost more than copies.
     const bool is_square = which.size() == points.size() && std::ranges::is_sorted(which) &&
-                           engine().value_cost() > costs.copy_value;
+                           engine().value_cost(packed_->costs) > packed_->costs.copy_value;
     constexpr std::size_t rows_at_once = 64;
     threads.split(left.size(), rows_at_once, [&](std::size_t begin, std::size_t end) {
       small->block(*packed_->rows, std::span(left).subspan(begin, end - begin), 0,
@@ -227,10 +230,11 @@ class KernelQuadratic final : public Quadratic,
                       double least, const NonzeroValues& body) const override {
     const std::vector<Index> ids = rows_of(which);
     for_each_piece(begin, count, [&](std::size_t row, std::size_t columns, std::size_t at) {
-      engine().nonzero_values(*packed_->rows, ids, row, columns, least,
-                              [&](std::size_t r, std::size_t c, std::span<const float> values) {
-                                body(r, begin + at + c, values);
-                              });
+      engine().can().nonzero->nonzero_values(
+          *packed_->rows, ids, row, columns, least,
+          [&](std::size_t r, std::size_t c, std::span<const float> values) {
+            body(r, begin + at + c, values);
+          });
     });
   }
 
@@ -341,8 +345,8 @@ class KernelQuadratic final : public Quadratic,
     constexpr std::size_t least = 1024, most = 1000000;  // every group has sums of its own
     return size() == packed_->rows->count() && stretches_.size() == 1 && size() >= least &&
            size() <= most &&
-           static_cast<double>(points) * engine().value_cost() >
-               static_cast<double>(size()) / 2 * engine().half_cost();
+           static_cast<double>(points) * engine().value_cost(packed_->costs) >
+               static_cast<double>(size()) / 2 * engine().half_cost(packed_->costs);
   }
 
   void multiply_by_halves(std::span<const double> x, std::span<double> y,
@@ -468,7 +472,7 @@ class PrecomputedQuadratic final : public Quadratic, ExtendedProducts {
             .deviation = float_rounding,
             .fast_error = asymmetry_,  // the numbers are the kernel
             .exact_error = asymmetry_,
-            .value_cost = 1,
+            .value_cost = CostModel{}.stored_value,
             .bytes = 0,
             .columns = size()};
   }
@@ -560,9 +564,9 @@ void check_precomputed(const Rows& matrix) {
 
 std::shared_ptr<const Quadratic> make_shared_quadratic(const Kernel& kernel,
                                                        std::shared_ptr<const Features> rows,
-                                                       std::size_t bytes, const Threads& threads) {
-  auto packed = std::make_shared<PackedRows>(kernel, std::move(rows), threads);
-  if (packed->engine->value_cost() > costs.allot_value)
+                                                       std::size_t bytes, const Context& context) {
+  auto packed = std::make_shared<PackedRows>(kernel, std::move(rows), context);
+  if (packed->engine->value_cost(context.costs) > context.costs.allot_value)
     packed->shared = std::make_unique<SegmentStore>(packed->rows->count(), bytes);
   return KernelQuadratic::over_all(std::move(packed));
 }
@@ -571,15 +575,15 @@ std::shared_ptr<const Quadratic> make_kernel_quadratic(const Kernel& kernel,
                                                        std::shared_ptr<const Features> rows,
                                                        std::vector<Index> points,
                                                        Definite precomputed,
-                                                       const Threads& threads) {
+                                                       const Context& context) {
   if (!is_given(kernel))
     return KernelQuadratic::over_all(
-        std::make_shared<const PackedRows>(kernel, std::move(rows), threads));
+        std::make_shared<const PackedRows>(kernel, std::move(rows), context));
   check_precomputed(*rows);
   if (points.empty())
     for (std::size_t i = 0; i < rows->count(); ++i) points.push_back(static_cast<Index>(i));
   // |K_pq| is at most sqrt(K_pp K_qq): the difference is relative to twice that.
-  const double asymmetry = 2.02 * asymmetry_of(rows->view(), threads).difference;
+  const double asymmetry = 2.02 * asymmetry_of(rows->view(), context.threads).difference;
   return std::make_shared<PrecomputedQuadratic>(std::move(rows), std::move(points), precomputed,
                                                 asymmetry);
 }

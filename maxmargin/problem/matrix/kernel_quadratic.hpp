@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "maxmargin/kernel/kernels.hpp"
+#include "maxmargin/problem/context.hpp"
 #include "maxmargin/problem/matrix/quadratic.hpp"
 
 namespace maxmargin {
@@ -16,14 +17,14 @@ std::shared_ptr<const Quadratic> make_kernel_quadratic(const Kernel& kernel,
                                                        std::shared_ptr<const Features> rows,
                                                        std::vector<Index> points = {},
                                                        Definite precomputed = Definite::unknown,
-                                                       const Threads& threads = Threads(1));
+                                                       const Context& context = Threads(1));
 
 /// The same for a matrix whose parts are the matrices of several problems, each a few stretches of
-/// neighbouring rows (classes): what two of them have in common is computed once and kept, within
-/// `bytes`, if it is expensive.
+/// neighbouring rows (classes): expensive values that two of them have in common are computed once
+/// and stored, within `bytes`.
 std::shared_ptr<const Quadratic> make_shared_quadratic(const Kernel& kernel,
                                                        std::shared_ptr<const Features> rows,
                                                        std::size_t bytes,
-                                                       const Threads& threads = Threads(1));
+                                                       const Context& context = Threads(1));
 
 }  // namespace maxmargin

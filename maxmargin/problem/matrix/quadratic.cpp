@@ -5,7 +5,7 @@
 
 #include "maxmargin/problem/matrix/by_rows.hpp"
 #include "maxmargin/problem/matrix/capabilities.hpp"
-#include "maxmargin/problem/matrix/low_rank.hpp"
+#include "maxmargin/problem/matrix/low_rank/low_rank.hpp"
 
 namespace maxmargin {
 

@@ -95,8 +95,8 @@ class Quadratic {
   /// out[r][c] = K(which[r], columns[c]): for many rows, and columns that are no range.
   void block(std::span<const Index> which, std::span<const Index> columns,
              std::span<float* const> out, const Threads& threads) const;
-  /// y += sum over k of coefficients[k] * row which[k], in this order: the rows themselves are
-  /// nowhere kept.
+  /// y += sum over k of coefficients[k] * row which[k], in this order: the rows are not
+  /// stored.
   void add_product(std::span<const Index> which, std::span<const double> coefficients,
                    std::span<double> y, const Threads& threads) const;
 

@@ -8,7 +8,7 @@
 #include "maxmargin/linalg/accumulate.hpp"
 #include "maxmargin/linalg/class_spreads.hpp"
 #include "maxmargin/linalg/symmetric.hpp"
-#include "maxmargin/problem/matrix/row_cache.hpp"
+#include "maxmargin/problem/matrix/cache/row_cache.hpp"
 #include "maxmargin/solver/limits.hpp"
 
 namespace maxmargin {

@@ -124,13 +124,25 @@ TEST(CrammerSinger, TheSameBitsForAnyNumberOfThreadsAndWorkingSet) {
   const Made made = made_problem(120, 4, Rbf{2.0}, 3);
   const Stop stop{1e-4, 1e-4};
   const Threads one_thread(1), three(3);
-  const maxmargin::Run alone{one_thread, {}, {}, Precision::fast, 0, {}};
-  const maxmargin::Run together{three, {}, {}, Precision::fast, 0, {}};
+  const maxmargin::Run alone{one_thread};
+  const maxmargin::Run together{three};
   const CrammerSinger options{stop, std::size_t{1} << 22, 16};
   const SimplexSolution one = run(made.qp, options, alone), many = run(made.qp, options, together);
   EXPECT_EQ(one.ended, Ended::converged);
   EXPECT_EQ(one.a, many.a);
   EXPECT_LE(certify(made.qp, one.a, Precision::exact, Threads(1)).certificate.kkt, 1.1e-4);
+}
+
+TEST(CrammerSinger, WhereNoStepIsAllowedNoneIsMade) {
+  const Made made = made_problem(60, 3, Rbf{2.0}, 3);
+  const Threads threads(1);
+  const maxmargin::Run alone{threads};
+  Stop stop{1e-6, 1e-6};
+  stop.iterations = 0;
+  const SimplexSolution found = run(made.qp, CrammerSinger{stop, std::size_t{1} << 22, 16}, alone);
+  EXPECT_EQ(found.ended, Ended::iteration_limit);
+  EXPECT_EQ(found.iterations, 0u);
+  EXPECT_EQ(found.a, std::vector<double>(60 * 3, 0.0));
 }
 
 TEST(CrammerSinger, WideKernelsAndLargeCostsTakeStepsOfNewtons) {

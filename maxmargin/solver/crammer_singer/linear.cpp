@@ -213,12 +213,13 @@ SimplexSolved solve(const SimplexQp& qp, const Rows* x, const ClassesAtOnce& how
                     const Context& given) {
   const auto& [stop, memory, seed] = how;
   constexpr int most_refinements = 6;
-  const bool linear = x != nullptr &&
-                      x->columns * (qp.classes + 7) * sizeof(double) <= memory / 2 &&
-                      x->columns > 0;
+  const bool linear =
+      x != nullptr &&
+      x->columns * (qp.classes + 7) * sizeof(double) <= MemoryBudget{memory}.one_of_two().bytes &&
+      x->columns > 0;
   SimplexSolved best;
   best.solver = linear ? LinearCrammerSinger::name : CrammerSinger::name;
-  Run context{given.threads, given.observer, {}, Precision::fast, 0, {}};
+  Run context{given};
   const Stopwatch clock;
   std::vector<std::vector<double>> f;
   std::uint64_t iterations = 0;

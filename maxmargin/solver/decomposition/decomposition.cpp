@@ -119,7 +119,6 @@ class WorkingSets {
     solution.lambda = std::move(lambda_);
     solution.ended = *ended_;
     solution.iterations = rounds_;
-    solution.best_primal = best_primal_;
     solution.best_dual = best_dual_;
     solution.values_asked = asked_;
     solution.values_found = found_;

@@ -6,7 +6,7 @@
 
 #include "maxmargin/base/field.hpp"
 #include "maxmargin/base/short_name.hpp"
-#include "maxmargin/problem/matrix/value_cache.hpp"
+#include "maxmargin/problem/matrix/cache/value_cache.hpp"
 #include "maxmargin/solver/decomposition/selection.hpp"
 #include "maxmargin/solver/run.hpp"
 

@@ -84,7 +84,7 @@ class Unlearning final : public Decremental {
     bool passes = false;
     Index worst = 0;  ///< the variable that is farthest from its optimality condition
   };
-  /// Fills in what passes; returns those for which a variable without a place should have moved.
+  /// Fills in what passes; returns those for which a variable without a position should have moved.
   std::vector<std::size_t> follow(const PivotedSolution& pivoted, const Asked& asked,
                                   std::vector<double>& result) const;
   Left left_by(const PivotedSolution& pivoted, std::span<const Bounds> change) const;
@@ -152,8 +152,8 @@ double Unlearning::find_slopes(const Threads& threads) {
 /// The tableau of the free variables over `near` others.
 std::unique_ptr<PivotedSolution> Unlearning::pivoted(std::size_t near,
                                                      const Threads& threads) const {
-  std::vector<Index> places(qp_.size());
-  std::iota(places.begin(), places.end(), Index{0});
+  std::vector<Index> order(qp_.size());
+  std::iota(order.begin(), order.end(), Index{0});
   std::vector<double> reason(qp_.size());
   for (std::size_t v = 0; v < qp_.size(); ++v)
     reason[v] = standing_[v] == BoundState::free    ? -infinity
@@ -163,14 +163,14 @@ std::unique_ptr<PivotedSolution> Unlearning::pivoted(std::size_t near,
   const auto free = static_cast<std::size_t>(std::ranges::count(standing_, BoundState::free));
   const std::size_t count = std::min(qp_.size(), free + near);
   std::partial_sort(
-      places.begin(), places.begin() + static_cast<std::ptrdiff_t>(count), places.end(),
+      order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
       [&](Index x, Index y) { return reason[x] != reason[y] ? reason[x] < reason[y] : x < y; });
-  places.resize(count);
-  auto tableau = Tableau::make(qp_, places, free, rows_, threads);
+  order.resize(count);
+  auto tableau = Tableau::make(qp_, order, free, rows_, threads);
   if (!tableau) return nullptr;
   auto result = std::make_unique<PivotedSolution>(*std::move(tableau), rows_);
   result->lambda = lambda_;
-  for (const Index v : places) {
+  for (const Index v : order) {
     result->a.push_back(a_[v]);
     result->g.push_back(g_[v]);
     result->lower.push_back(qp_.block[v].lower);
@@ -191,11 +191,11 @@ bool Unlearning::prepare(std::size_t bytes, const Threads& threads) {
     if (!from) return false;
     const Tableau& tableau = from->tableau;
     std::vector<double> violation;
-    for (std::size_t i = 0; i < tableau.places(); ++i)
+    for (std::size_t i = 0; i < tableau.positions(); ++i)
       violation.push_back(missed(from->standing[i], from->g[i]));
     Homotopy homotopy(*from);
     if (homotopy.mend(violation) == Homotopy::Outcome::stuck) return false;
-    for (std::size_t i = 0; i < tableau.places(); ++i) {
+    for (std::size_t i = 0; i < tableau.positions(); ++i) {
       a_[tableau.variable(i)] = homotopy.a(i);
       standing_[tableau.variable(i)] = homotopy.standing(i);
     }
@@ -239,16 +239,17 @@ Unlearning::Left Unlearning::left_by(const PivotedSolution& pivoted,
   left.lambda = homotopy.lambda();
   for (std::size_t f = 0; f < tableau.free(); ++f)
     left.at_free.push_back(homotopy.a(f) - pivoted.a[f]);
-  for (const std::size_t place : homotopy.exchanged())
-    if (place >= tableau.free())
-      left.elsewhere.emplace_back(tableau.variable(place), homotopy.a(place) - pivoted.a[place]);
+  for (const std::size_t position : homotopy.exchanged())
+    if (position >= tableau.free())
+      left.elsewhere.emplace_back(tableau.variable(position),
+                                  homotopy.a(position) - pivoted.a[position]);
   // What was let go and came to another bound is no longer among those exchanged.
-  for (std::size_t i = tableau.free(); i < tableau.places(); ++i)
+  for (std::size_t i = tableau.free(); i < tableau.positions(); ++i)
     if (homotopy.standing(i) != BoundState::free && homotopy.standing(i) != BoundState::fixed &&
         homotopy.a(i) != pivoted.a[i])
       left.elsewhere.emplace_back(tableau.variable(i), homotopy.a(i) - pivoted.a[i]);
   for (const auto& [v, target] : moved)
-    if (const Index place = tableau.place(v); place >= tableau.free() && target != a_[v])
+    if (const Index position = tableau.position(v); position >= tableau.free() && target != a_[v])
       left.elsewhere.emplace_back(v, target - a_[v]);
   return left;
 }
@@ -352,7 +353,7 @@ std::vector<std::size_t> Unlearning::follow(const PivotedSolution& pivoted, cons
       const std::span own = std::span(g).subspan((k - begin) * size, size);
       const std::vector<double> a = finished(left[k - begin], pivoted, own);
       const Verdict verdict = judged(a, own, left[k - begin].lambda, change);
-      is_too_near[k] = !verdict.passes && pivoted.tableau.place(verdict.worst) == Tableau::none;
+      is_too_near[k] = !verdict.passes && pivoted.tableau.position(verdict.worst) == Tableau::none;
       const Index first = change.front().variable;
       const Block& block = qp_.block[first];
       if (verdict.passes)

@@ -10,7 +10,7 @@ namespace maxmargin {
 /// Decremental unlearning (Cauwenberghs and Poggio, NIPS 13, 2000): a solved problem is solved
 /// again with a variable or two taken away or bounded closer, by following the solution while they
 /// go. All such problems share the inverse of the free variables, the columns of its tableau and
-/// the kernel rows of support vectors, in double; each costs O(places) for every variable that
+/// the kernel rows of support vectors, in double; each costs O(positions) for every variable that
 /// changes sides. What comes out is judged by kernel rows: its violation and its gap, with
 /// rounding, have to be as small as is asked for. For piecewise quadratic blocks and at most one
 /// equality row.

@@ -58,18 +58,18 @@ void ColumnStore::prepare(std::span<const Index> variables, const Threads& threa
 }
 
 const double* ColumnStore::of(Index v) {
-  const Index place = tableau_.place(v);
-  if (place < tableau_.free()) return tableau_.free_column(place);
+  const Index position = tableau_.position(v);
+  if (position < tableau_.free()) return tableau_.free_column(position);
   const std::lock_guard lock(busy_);
   if (const auto at = columns_.find(v); at != columns_.end()) return at->second;
   std::vector<Index> some{v};
-  if (place != Tableau::none) {
+  if (position != Tableau::none) {
     const std::size_t together =
-        std::clamp<std::size_t>(tableau_.free() * tableau_.places() / worth_a_product, 1, 16);
-    const std::size_t begin = std::max(tableau_.free(), place / together * together);
-    const std::size_t end = std::min(tableau_.places(), (place / together + 1) * together);
+        std::clamp<std::size_t>(tableau_.free() * tableau_.positions() / worth_a_product, 1, 16);
+    const std::size_t begin = std::max(tableau_.free(), position / together * together);
+    const std::size_t end = std::min(tableau_.positions(), (position / together + 1) * together);
     for (std::size_t i = begin; i < end; ++i)
-      if (i != place && !columns_.contains(tableau_.variable(i)))
+      if (i != position && !columns_.contains(tableau_.variable(i)))
         some.push_back(tableau_.variable(i));
   }
   compute(some, Threads(1));
@@ -84,11 +84,11 @@ Homotopy::Homotopy(const PivotedSolution& from)
       lambda_(from.lambda),
       rate_(from.tableau.stride()) {}
 
-void Homotopy::exchange(std::size_t place) {
-  const auto at = std::ranges::find(exchanged_, place);
+void Homotopy::exchange(std::size_t position) {
+  const auto at = std::ranges::find(exchanged_, position);
   if (at == exchanged_.end()) {
-    exchanged_.push_back(place);
-    columns_.push_back(from_.columns.of(from_.tableau.variable(place)));
+    exchanged_.push_back(position);
+    columns_.push_back(from_.columns.of(from_.tableau.variable(position)));
   } else {
     columns_.erase(columns_.begin() + (at - exchanged_.begin()));
     exchanged_.erase(at);
@@ -96,24 +96,24 @@ void Homotopy::exchange(std::size_t place) {
 }
 
 void Homotopy::fix(Index v) {
-  const Index place = from_.tableau.place(v);
-  if (place == Tableau::none) return;
-  if (standing_[place] == BoundState::free) exchange(place);
-  standing_[place] = BoundState::fixed;
+  const Index position = from_.tableau.position(v);
+  if (position == Tableau::none) return;
+  if (standing_[position] == BoundState::free) exchange(position);
+  standing_[position] = BoundState::fixed;
 }
 
 Homotopy::Outcome Homotopy::move(Index v, double before, double target) {
   const Tableau& tableau = from_.tableau;
-  const Index place = tableau.place(v);
+  const Index position = tableau.position(v);
   if (before == target) return Outcome::done;
   const double rate = target > before ? 1 : -1;
   Along along{std::vector<double>(tableau.stride(), 0.0), none, rate};
-  if (place < tableau.free())
-    along.moved = place;
+  if (position < tableau.free())
+    along.moved = position;
   else
     add_scaled(rate, from_.columns.of(v), along.column);
   const Outcome outcome = follow(along, std::abs(target - before));
-  if (place != Tableau::none) a_[place] = target;
+  if (position != Tableau::none) a_[position] = target;
   return outcome;
 }
 
@@ -122,8 +122,9 @@ Homotopy::Outcome Homotopy::mend(std::span<const double> violation) {
   Along along{std::vector<double>(tableau.stride(), 0.0), none, 0};
   for (std::size_t f = 0; f < tableau.free(); ++f)
     if (violation[f] != 0) add_scaled(-violation[f], tableau.free_column(f), along.column);
-  for (std::size_t i = tableau.free(); i < tableau.places(); ++i) along.column[i] += violation[i];
-  for (std::size_t i = 0; i < tableau.places(); ++i) g_[i] -= violation[i];
+  for (std::size_t i = tableau.free(); i < tableau.positions(); ++i)
+    along.column[i] += violation[i];
+  for (std::size_t i = 0; i < tableau.positions(); ++i) g_[i] -= violation[i];
   return follow(along, 1);
 }
 
@@ -146,7 +147,7 @@ Homotopy::Event Homotopy::next_event(double length) const {
   double steepest = 0;
   const auto meets = [&](std::size_t i, double room, double rate) {
     const double at = std::max(0.0, room) / rate;
-    if (at < event.length || (at == event.length && event.place != none && rate > steepest)) {
+    if (at < event.length || (at == event.length && event.position != none && rate > steepest)) {
       event = {at, i};
       steepest = rate;
     }
@@ -176,24 +177,24 @@ Homotopy::Outcome Homotopy::follow(const Along& along, double length) {
   for (std::size_t turn = 0; turn < most_turns; ++turn, ++turns_) {
     if (exchanged_.size() > most_exchanged) return Outcome::crowded;
     if (!find_rates(along)) return Outcome::stuck;
-    const auto [way, place] = next_event(length);
+    const auto [way, position] = next_event(length);
     for (std::size_t i = 0; i < a_.size(); ++i)
       (standing_[i] == BoundState::free ? a_ : g_)[i] += way * rate_[i];
     lambda_ += way * rate_.back();
     length -= way;
-    if (place == none) return Outcome::done;
-    if (place == last && way == 0) return Outcome::stuck;
-    last = place;
-    if (standing_[place] == BoundState::free) {
-      const bool falls = rate_[place] < 0;
-      a_[place] = falls ? from_.lower[place] : from_.upper[place];
-      g_[place] = 0;
-      standing_[place] = falls ? BoundState::lower : BoundState::upper;
+    if (position == none) return Outcome::done;
+    if (position == last && way == 0) return Outcome::stuck;
+    last = position;
+    if (standing_[position] == BoundState::free) {
+      const bool falls = rate_[position] < 0;
+      a_[position] = falls ? from_.lower[position] : from_.upper[position];
+      g_[position] = 0;
+      standing_[position] = falls ? BoundState::lower : BoundState::upper;
     } else {
-      g_[place] = 0;
-      standing_[place] = BoundState::free;
+      g_[position] = 0;
+      standing_[position] = BoundState::free;
     }
-    exchange(place);
+    exchange(position);
   }
   return Outcome::stuck;
 }

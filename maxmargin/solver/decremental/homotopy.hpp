@@ -7,12 +7,12 @@
 
 namespace maxmargin {
 
-/// Where a variable stands: between its bounds, where g = 0; at the lower one, where g >= 0; at the
-/// upper one, where g <= 0; or where it was put, whatever g is.
+/// A variable is free, between its bounds, where g = 0; at the lower one, where g >= 0; at the
+/// upper one, where g <= 0; or fixed at a value, whatever g is.
 enum class BoundState : unsigned char { free, lower, upper, fixed };
 
 /// Columns of a tableau that several threads ask for, each computed once. Those of neighbouring
-/// places are computed together where a product of matrices is what they cost.
+/// positions are computed together where a product of matrices is what they cost.
 class ColumnStore {
  public:
   ColumnStore(const Tableau& tableau, SignedRows& rows) : tableau_(tableau), rows_(rows) {}
@@ -31,7 +31,7 @@ class ColumnStore {
   std::map<Index, const double*> columns_;
 };
 
-/// A solution, and the tableau of its free variables. All by places.
+/// A solution, and the tableau of its free variables. All by positions.
 struct PivotedSolution {
   PivotedSolution(Tableau made, SignedRows& rows)
       : tableau(std::move(made)), columns(tableau, rows) {}
@@ -45,8 +45,8 @@ struct PivotedSolution {
 
 /// Follows the solution of a problem whose data change along a line: a, g and lambda move along
 /// lines too until a free variable meets a bound or the g of another one becomes 0; then the two
-/// change sides and it goes on. Each turn costs O(places) for each variable that stands on another
-/// side than in the tableau.
+/// change sides and it goes on. Each turn costs O(positions) for each variable that stands on
+/// another side than in the tableau.
 class Homotopy {
  public:
   explicit Homotopy(const PivotedSolution& from);
@@ -59,12 +59,12 @@ class Homotopy {
   void fix(Index v);
   /// Takes a variable that is fixed from where it is to `target`.
   Outcome move(Index v, double before, double target);
-  /// Takes away what g misses: `violation` by places, which is 0 afterwards.
+  /// Takes away what g misses: `violation` by positions, which is 0 afterwards.
   Outcome mend(std::span<const double> violation);
 
   double lambda() const { return lambda_; }
-  double a(std::size_t place) const { return a_[place]; }
-  BoundState standing(std::size_t place) const { return standing_[place]; }
+  double a(std::size_t position) const { return a_[position]; }
+  BoundState standing(std::size_t position) const { return standing_[position]; }
   /// Places that stand on another side than in the tableau.
   std::span<const std::size_t> exchanged() const { return exchanged_; }
   std::size_t turns() const { return turns_; }
@@ -79,14 +79,14 @@ class Homotopy {
   };
   struct Event {
     double length;
-    std::size_t place;
+    std::size_t position;
   };
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
   Outcome follow(const Along& along, double length);
   bool find_rates(const Along& along);
   Event next_event(double length) const;
-  void exchange(std::size_t place);
+  void exchange(std::size_t position);
 
   const PivotedSolution& from_;
   std::vector<double> a_, g_;

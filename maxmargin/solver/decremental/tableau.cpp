@@ -46,11 +46,11 @@ void SignedRows::compute(std::span<const Index> variables, const Threads& thread
   std::vector<Index> missing;
   for (const Index v : variables)
     if (!rows_.contains(v)) missing.push_back(v);
-  std::vector<std::vector<double>*> place;
-  for (const Index v : missing) place.push_back(&rows_[v]);
+  std::vector<std::vector<double>*> target;
+  for (const Index v : missing) target.push_back(&rows_[v]);
   threads.split(missing.size(), rows_at_once, [&](std::size_t begin, std::size_t end) {
     auto some = computed(std::span(missing).subspan(begin, end - begin));
-    for (std::size_t r = begin; r < end; ++r) *place[r] = std::move(some[r - begin]);
+    for (std::size_t r = begin; r < end; ++r) *target[r] = std::move(some[r - begin]);
   });
 }
 
@@ -61,15 +61,16 @@ const std::vector<double>& SignedRows::of(Index v) {
   return row;
 }
 
-Tableau::Tableau(const DualQp& qp, std::vector<Index> places, std::size_t free)
-    : qp_(&qp), places_(std::move(places)), free_(free), order_(free + qp.A.size()) {
-  position_.assign(qp.size(), none);
-  for (std::size_t i = 0; i < places_.size(); ++i) position_[places_[i]] = static_cast<Index>(i);
+Tableau::Tableau(const DualQp& qp, std::vector<Index> order, std::size_t free)
+    : qp_(&qp), variables_(std::move(order)), free_(free), order_(free + qp.A.size()) {
+  position_of_.assign(qp.size(), none);
+  for (std::size_t i = 0; i < variables_.size(); ++i)
+    position_of_[variables_[i]] = static_cast<Index>(i);
 }
 
-std::optional<Tableau> Tableau::make(const DualQp& qp, std::vector<Index> places, std::size_t free,
+std::optional<Tableau> Tableau::make(const DualQp& qp, std::vector<Index> order, std::size_t free,
                                      SignedRows& rows, const Threads& threads) {
-  Tableau tableau(qp, std::move(places), free);
+  Tableau tableau(qp, std::move(order), free);
   const SerialBlas serial;
   if (free == 0 || !tableau.invert(rows, threads)) return std::nullopt;
   tableau.fill_free_columns(threads);
@@ -77,21 +78,22 @@ std::optional<Tableau> Tableau::make(const DualQp& qp, std::vector<Index> places
 }
 
 bool Tableau::invert(SignedRows& rows, const Threads& threads) {
-  rows.compute(std::span(places_).first(free_), threads);
-  pivot_.resize(order_ * places());
+  rows.compute(std::span(variables_).first(free_), threads);
+  pivot_.resize(order_ * positions());
   double largest = 0;
   for (std::size_t f = 0; f < free_; ++f) {
-    const std::vector<double>& row = rows.of(places_[f]);
-    for (std::size_t i = 0; i < places(); ++i) pivot_[f * places() + i] = row[places_[i]];
-    largest = std::max(largest, row[places_[f]]);
+    const std::vector<double>& row = rows.of(variables_[f]);
+    for (std::size_t i = 0; i < positions(); ++i) pivot_[f * positions() + i] = row[variables_[i]];
+    largest = std::max(largest, row[variables_[f]]);
   }
   if (order_ > free_)
-    for (std::size_t i = 0; i < places(); ++i) pivot_[free_ * places() + i] = border(places_[i]);
+    for (std::size_t i = 0; i < positions(); ++i)
+      pivot_[free_ * positions() + i] = border(variables_[i]);
   ridge_ = ridge_share * largest;
   Factor factor(free_);
   for (std::size_t f = 0; f < free_; ++f) {
-    std::copy_n(&pivot_[f * places()], f + 1, factor.matrix().row(f));
-    factor.matrix().row(f)[f] += qp_->block[places_[f]].curvature + ridge_;
+    std::copy_n(&pivot_[f * positions()], f + 1, factor.matrix().row(f));
+    factor.matrix().row(f)[f] += qp_->block[variables_[f]].curvature + ridge_;
   }
   if (factor.cholesky(threads) != Factor::Outcome::done) return false;
   std::vector<double> inverse(free_ * free_, 0.0), along;
@@ -100,10 +102,10 @@ bool Tableau::invert(SignedRows& rows, const Threads& threads) {
   G_.assign(order_ * order_, 0.0);
   for (std::size_t f = 0; f < free_; ++f) std::copy_n(&inverse[f * free_], free_, &G_[f * order_]);
   if (order_ == free_) return true;
-  for (std::size_t f = 0; f < free_; ++f) along.push_back(border(places_[f]));
+  for (std::size_t f = 0; f < free_; ++f) along.push_back(border(variables_[f]));
   factor.solve(along.data(), 1, threads);
   double sum = 0;
-  for (std::size_t f = 0; f < free_; ++f) sum += along[f] * border(places_[f]);
+  for (std::size_t f = 0; f < free_; ++f) sum += along[f] * border(variables_[f]);
   if (!(sum > 0)) return false;
   for (std::size_t f = 0; f < free_; ++f) {
     for (std::size_t h = 0; h < free_; ++h) G_[f * order_ + h] -= along[f] * along[h] / sum;
@@ -116,12 +118,12 @@ bool Tableau::invert(SignedRows& rows, const Threads& threads) {
 void Tableau::fill_free_columns(const Threads& threads) {
   free_columns_.assign(free_ * stride(), 0.0);
   threads.split(free_, rows_at_once, [&](std::size_t begin, std::size_t end) {
-    add_product({end - begin, order_, places() - free_}, 1, {&G_[begin * order_], order_},
-                {&pivot_[free_], places()}, &free_columns_[begin * stride() + free_], stride());
+    add_product({end - begin, order_, positions() - free_}, 1, {&G_[begin * order_], order_},
+                {&pivot_[free_], positions()}, &free_columns_[begin * stride() + free_], stride());
     for (std::size_t f = begin; f < end; ++f) {
       double* column = &free_columns_[f * stride()];
       std::copy_n(&G_[f * order_], free_, column);
-      if (order_ > free_) column[places()] = G_[f * order_ + free_];
+      if (order_ > free_) column[positions()] = G_[f * order_ + free_];
     }
   });
 }
@@ -137,20 +139,20 @@ std::vector<double> Tableau::columns(std::span<const Index> variables, SignedRow
       const Index v = variables[begin + r];
       const std::vector<double>& row = rows.of(v);
       double* column = &result[(begin + r) * stride()];
-      for (std::size_t i = 0; i < places(); ++i) column[i] = row[places_[i]];
+      for (std::size_t i = 0; i < positions(); ++i) column[i] = row[variables_[i]];
       std::copy_n(column, free_, &given[r * order_]);
       if (order_ > free_) given[r * order_ + free_] = border(v);
     }
     add_product({count, order_, order_}, -1, {given.data(), order_}, {G_.data(), order_},
                 answer.data(), order_);
-    add_product({count, order_, places() - free_}, 1, {answer.data(), order_},
-                {&pivot_[free_], places()}, &result[begin * stride() + free_], stride());
+    add_product({count, order_, positions() - free_}, 1, {answer.data(), order_},
+                {&pivot_[free_], positions()}, &result[begin * stride() + free_], stride());
     for (std::size_t r = 0; r < count; ++r) {
       double* column = &result[(begin + r) * stride()];
       std::copy_n(&answer[r * order_], free_, column);
-      column[places()] = order_ > free_ ? answer[r * order_ + free_] : 0;
+      column[positions()] = order_ > free_ ? answer[r * order_ + free_] : 0;
       const Index v = variables[begin + r];
-      if (position_[v] != none) column[position_[v]] += qp_->block[v].curvature + ridge_;
+      if (position_of_[v] != none) column[position_of_[v]] += qp_->block[v].curvature + ridge_;
     }
   });
   return result;

@@ -50,42 +50,44 @@ class SignedRows {
 ///   (a_F, lambda)  =  [ G        -G Q_FN              ]  g_F
 ///   g_N               [ Q_NF G   Q_NN - Q_NF G Q_FN   ]  a_N
 ///
-/// where N are all others. Variables have places, the free ones the first of them; a column has an
-/// entry for each place and one more, that of lambda. All columns of F take O(places F^2 + F^3),
-/// each other one O(places F).
+/// where N are all others. Variables have positions, the free ones the first of them; a column has
+/// an entry for each position and one more, that of lambda. All columns of F take O(positions F^2 +
+/// F^3), each other one O(positions F).
 class Tableau {
  public:
-  /// `places`: the variables in their order, of which the first `free` are free. Nothing where
+  /// `order`: the variables by position, of which the first `free` are free. Nothing where
   /// their matrix is singular in spite of a ridge.
-  static std::optional<Tableau> make(const DualQp& qp, std::vector<Index> places, std::size_t free,
+  static std::optional<Tableau> make(const DualQp& qp, std::vector<Index> order, std::size_t free,
                                      SignedRows& rows, const Threads& threads);
 
   std::size_t free() const { return free_; }
-  std::size_t places() const { return places_.size(); }
-  std::size_t stride() const { return places_.size() + 1; }
-  Index variable(std::size_t place) const { return places_[place]; }
+  std::size_t positions() const { return variables_.size(); }
+  std::size_t stride() const { return variables_.size() + 1; }
+  Index variable(std::size_t position) const { return variables_[position]; }
   /// Of a variable, or `none`.
-  Index place(Index v) const { return position_[v]; }
+  Index position(Index v) const { return position_of_[v]; }
   static constexpr Index none = 0xffffffffu;
 
   /// The column of a free variable.
-  const double* free_column(std::size_t place) const { return &free_columns_[place * stride()]; }
+  const double* free_column(std::size_t position) const {
+    return &free_columns_[position * stride()];
+  }
   /// Those of variables that are not free, one after another.
   std::vector<double> columns(std::span<const Index> variables, SignedRows& rows,
                               const Threads& threads) const;
 
  private:
-  Tableau(const DualQp& qp, std::vector<Index> places, std::size_t free);
+  Tableau(const DualQp& qp, std::vector<Index> order, std::size_t free);
   bool invert(SignedRows& rows, const Threads& threads);
   void fill_free_columns(const Threads& threads);
   double border(Index v) const { return qp_->A.empty() ? 0.0 : qp_->A[0][v]; }
 
   const DualQp* qp_;
-  std::vector<Index> places_, position_;
+  std::vector<Index> variables_, position_of_;
   std::size_t free_, order_;  ///< order_: of G, one more where there is an equality row
   double ridge_ = 0;
   std::vector<double> G_;      ///< order_ x order_
-  std::vector<double> pivot_;  ///< Q_F of all places, and A: order_ rows
+  std::vector<double> pivot_;  ///< Q_F of all positions, and A: order_ rows
   std::vector<double> free_columns_;
 };
 

@@ -23,7 +23,8 @@ struct Polished {
 
 /// What an interior point lacks: its variables come close to their bounds and never reach them.
 /// Here each is put where it seems to belong, and the equations of those inside are solved to
-/// rounding; those that leave their bounds or pull the wrong way change sides, and so on.
+/// rounding; those that leave their bounds, or whose multiplier has the wrong sign, change sides,
+/// and so on.
 class ActiveSet {
  public:
   ActiveSet(const DualQp& qp, PointMatrix& K, ReducedKkt& kkt);

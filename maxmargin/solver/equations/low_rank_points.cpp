@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "maxmargin/problem/matrix/low_rank.hpp"
+#include "maxmargin/problem/matrix/low_rank/low_rank.hpp"
 #include "maxmargin/solver/equations/point_matrix.hpp"
 
 namespace maxmargin {

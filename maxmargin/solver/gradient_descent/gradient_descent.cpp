@@ -225,7 +225,6 @@ class Descent {
       solution_.a = a;
       solution_.lambda = now.lambda;
     }
-    solution_.best_primal = standing_.primal;
     solution_.best_dual = standing_.dual;
     const bool near = now.kkt <= options_.stop.kkt && gap <= options_.stop.relative_gap;
     if (near) {

@@ -8,7 +8,7 @@
 
 #include "maxmargin/base/field.hpp"
 #include "maxmargin/base/named.hpp"
-#include "maxmargin/problem/matrix/value_cache.hpp"
+#include "maxmargin/problem/matrix/cache/value_cache.hpp"
 #include "maxmargin/solver/run.hpp"
 
 namespace maxmargin {

@@ -140,7 +140,7 @@ TEST(GradientDescent, OtherRegularisersNeedALimitAndLowerTheirObjective) {
     for (const std::size_t steps : {1, 20, 300}) {
       options.stop.iterations = steps;
       const Threads threads(1);
-      const maxmargin::Run context{threads, {}, {}, Precision::exact, 0, {}};
+      const maxmargin::Run context{threads, {}, Precision::exact};
       const Solution found = run(qp, options, context);
       EXPECT_NE(found.ended, Ended::converged);
       const std::vector<double> beta = qp.coefficients(found.a);
@@ -169,7 +169,7 @@ TEST(GradientDescent, OtherRegularisersHaveAGapOfTheirOwn) {
         GradientDescent options;
         options.regulariser = regulariser;
         options.stop.iterations = 2000;
-        const maxmargin::Run context{threads, {}, {}, Precision::exact, 0, {}};
+        const maxmargin::Run context{threads, {}, Precision::exact};
         const Solution found = run(qp, options, context);
         const double rounding = 1e-12 * found.own_primal;  // both are sums of doubles
         EXPECT_LE(found.own_dual, found.own_primal + rounding);

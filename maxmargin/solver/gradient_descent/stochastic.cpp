@@ -100,7 +100,6 @@ class Epochs {
     standing_.relative_gap = relative_gap(now.dual + now.gap, now.dual);
     standing_.kkt = now.kkt;
     solution_.a = a;
-    solution_.best_primal = standing_.primal;
     solution_.best_dual = standing_.dual;
     if (standing_.relative_gap <= options_.stop.relative_gap &&
         (standing_.kkt <= options_.stop.kkt || settles()))

@@ -8,7 +8,7 @@
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/linalg/small.hpp"
 #include "maxmargin/problem/evaluate.hpp"
-#include "maxmargin/problem/matrix/value_cache.hpp"
+#include "maxmargin/problem/matrix/cache/value_cache.hpp"
 #include "maxmargin/solver/hulls/hulls.hpp"
 #include "maxmargin/solver/hulls/perceptron.hpp"
 #include "maxmargin/solver/standing.hpp"

@@ -102,7 +102,6 @@ class Perceptron {
     standing_.kkt = now.kkt;
     solution_.a = std::move(a);
     solution_.lambda = now.lambda;
-    solution_.best_primal = standing_.primal;
     solution_.best_dual = standing_.dual;
     return standing_.kkt <= options_.stop.kkt &&
            standing_.relative_gap <= options_.stop.relative_gap;

@@ -10,7 +10,7 @@
 #include "maxmargin/certify/enclosure.hpp"
 #include "maxmargin/linalg/enclosed.hpp"
 #include "maxmargin/problem/evaluate.hpp"
-#include "maxmargin/problem/matrix/low_rank.hpp"
+#include "maxmargin/problem/matrix/low_rank/low_rank.hpp"
 #include "maxmargin/solver/improve/rows_in_play.hpp"
 #include "maxmargin/solver/solve_from.hpp"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "maxmargin/problem/matrix/approximate.hpp"
+#include "maxmargin/problem/matrix/low_rank/approximate.hpp"
 #include "maxmargin/solver/solvers.hpp"
 
 namespace maxmargin {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "maxmargin/problem/matrix/low_rank.hpp"
+#include "maxmargin/problem/matrix/low_rank/low_rank.hpp"
 
 namespace maxmargin {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "maxmargin/certify/known.hpp"
 #include "maxmargin/problem/dual_qp.hpp"
-#include "maxmargin/problem/matrix/approximate.hpp"
+#include "maxmargin/problem/matrix/low_rank/approximate.hpp"
 
 namespace maxmargin {
 

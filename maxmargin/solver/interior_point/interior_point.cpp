@@ -6,7 +6,7 @@
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/problem/consistent.hpp"
 #include "maxmargin/problem/feasible.hpp"
-#include "maxmargin/problem/matrix/low_rank.hpp"
+#include "maxmargin/problem/matrix/low_rank/low_rank.hpp"
 #include "maxmargin/solver/equations/memory.hpp"
 #include "maxmargin/solver/interior_point/low_rank_path.hpp"
 #include "maxmargin/solver/interior_point/path.hpp"
@@ -94,7 +94,6 @@ class Follower {
   }
 
   void keep(Polished polished) {
-    best_primal_ = std::min(best_primal_, polished.evaluation.primal);
     best_dual_ = std::max(best_dual_, polished.evaluation.dual);
     if (best_.a.empty() || (polished.is_feasible() >= best_.is_feasible() &&
                             polished.evaluation.kkt < best_.evaluation.kkt))
@@ -181,7 +180,6 @@ class Follower {
     solution.lambda = std::move(best_.evaluation.lambda);
     solution.ended = ended;
     solution.iterations = iterations_;
-    solution.best_primal = best_primal_;
     solution.best_dual = best_dual_;
     return solution;
   }
@@ -194,7 +192,7 @@ class Follower {
   Progress progress_;
   double first_gap_ = 0;
   Polished best_;
-  double best_primal_ = infinity, best_dual_ = -infinity;
+  double best_dual_ = -infinity;
 };
 
 bool has_entropy(const DualQp& qp) {
@@ -202,7 +200,7 @@ bool has_entropy(const DualQp& qp) {
                              [](const Block& block) { return block.entropy != Entropy::none; });
 }
 
-bool is_thinned(const DualQp& qp, const InteriorPoint& options) {
+bool goes_by_low_rank(const DualQp& qp, const InteriorPoint& options) {
   return options.low_rank > 0 && qp.K->columns() > low_rank_columns(*qp.K);
 }
 
@@ -210,14 +208,15 @@ bool is_thinned(const DualQp& qp, const InteriorPoint& options) {
 
 std::optional<std::string> refuses(const DualQp& qp, const InteriorPoint& options) {
   if (qp.K->definite() == Definite::no) return "it needs a positive semi-definite kernel";
-  if (is_thinned(qp, options) && most_low_rank_columns(qp.K->size(), options.memory_bytes) > 0)
+  if (goes_by_low_rank(qp, options) &&
+      most_low_rank_columns(qp.K->size(), options.memory_bytes) > 0)
     return std::nullopt;
   return lacking_memory(*qp.K, options.memory_bytes);
 }
 
 Solution run(const DualQp& qp, const InteriorPoint& options, const Run& run) {
   require_consistent(qp);
-  if (!is_thinned(qp, options)) return Follower(qp, options, run).solve();
+  if (!goes_by_low_rank(qp, options)) return Follower(qp, options, run).solve();
   const Stopwatch clock;
   Solution low_rank = run_low_rank(qp, options, run);
   if (low_rank.ended != Ended::stalled || !has_entropy(qp) ||

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "maxmargin/base/rng.hpp"
-#include "maxmargin/problem/matrix/low_rank.hpp"
+#include "maxmargin/problem/matrix/low_rank/low_rank.hpp"
 #include "maxmargin/solver/equations/active_set.hpp"
 #include "maxmargin/solver/interior_point/path.hpp"
 #include "maxmargin/solver/solvers.hpp"
@@ -74,7 +74,7 @@ const Threads& crew() {
 }
 
 Solution solved(const DualQp& qp, const InteriorPoint& options = precise()) {
-  return run(qp, options, {crew(), {}, {}, Precision::fast, 0});
+  return run(qp, options, {crew()});
 }
 
 TEST(InteriorPoint, ReachesTwelveDigitsInTensOfIterations) {
@@ -367,7 +367,7 @@ TEST(InteriorPoint, KeepsToLimitsWithAFeasiblePoint) {
 TEST(InteriorPoint, StartsFromAnAnswer) {
   const DualQp qp = classification(200, 1, 2);
   const Solution cold = solved(qp);
-  const Solution warm = run(qp, precise(), {crew(), {}, cold.a, Precision::exact, 0});
+  const Solution warm = run(qp, precise(), {crew(), cold.a, Precision::exact});
   EXPECT_EQ(warm.ended, Ended::converged);
   EXPECT_EQ(warm.iterations, 0u);
 }

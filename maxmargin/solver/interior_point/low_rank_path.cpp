@@ -6,7 +6,7 @@
 
 #include "maxmargin/certify/certify.hpp"
 #include "maxmargin/problem/evaluate.hpp"
-#include "maxmargin/problem/matrix/approximate.hpp"
+#include "maxmargin/problem/matrix/low_rank/approximate.hpp"
 #include "maxmargin/solver/equations/memory.hpp"
 #include "maxmargin/solver/equations/point_matrix.hpp"
 #include "maxmargin/solver/limits.hpp"
@@ -89,7 +89,7 @@ class Corrector {
   }
 
   Run inner_run(std::vector<double> start) const {
-    Run inner{run_.threads, run_.observer, std::move(start)};
+    Run inner{run_, std::move(start)};
     inner.seconds_before = run_.seconds_before + clock_.seconds();
     return inner;
   }
@@ -116,12 +116,10 @@ class Corrector {
         now.kkt <= options_.stop.kkt && progress_.relative_gap <= options_.stop.relative_gap;
     if (now.kkt < kkt_ || best_.a.empty()) {
       kkt_ = now.kkt;
-      const double primal = std::min(best_.best_primal, now.primal);
       const double dual = std::max(best_.best_dual, now.dual);
       best_ = std::move(solution);
       best_.lambda = std::move(now.lambda);
       best_.f = std::move(f);
-      best_.best_primal = primal;
       best_.best_dual = dual;
     }
     return now.kkt;

@@ -282,7 +282,7 @@ std::size_t Path::readmit() {
     const Block& block = qp_.block[v];
     if (removed_[v] == Side::inside || block.lower == block.upper) continue;
     if (removed_[v] == Side::lower ? gradient_[v] >= 0 : gradient_[v] <= 0) continue;
-    // Back to where the path is, at the distance where its pull and mu are in balance.
+    // Back onto the path, at the distance from the bound where multiplier times distance is mu.
     const double width = has_lower(v) && has_upper(v) ? block.upper - block.lower : infinity;
     const double away = std::min(std::sqrt(level / own_[v]), width / 4);
     if (removed_[v] == Side::lower) {

@@ -10,7 +10,7 @@ namespace maxmargin {
 
 /// A point inside the bounds with its multipliers, and the Newton steps that lead along the path
 /// g z = t s = mu to the optimum (10.46). g and t, the distances from the bounds, are numbers of
-/// their own: near a bound they have digits that `a` has lost.
+/// their own: close to a bound they have digits that `a` has lost to cancellation.
 class Path {
  public:
   /// Held this firmly by a bound, in units of its share of Q, a variable no longer moves.
@@ -31,10 +31,10 @@ class Path {
   /// The length of the last step, 1 for a whole one.
   double last_length() const { return length_; }
 
-  /// Fixes variables at their bounds whose multipliers leave no doubt, and takes back in those that
-  /// turned out to pull the other way. Returns how many came back.
+  /// Fixes variables at their bounds whose multipliers leave no doubt, and frees fixed ones whose
+  /// multiplier has come to have the wrong sign. Returns how many were freed.
   std::size_t remove_decided();
-  /// Takes back in all that pull the wrong way; returns how many.
+  /// Frees all fixed variables whose multiplier has the wrong sign; returns how many.
   std::size_t readmit();
 
   std::vector<Side> sides() const;

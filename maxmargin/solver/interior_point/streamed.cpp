@@ -320,10 +320,9 @@ class StreamedFollower {
       }
       if (near.too_many || round == streamed_rounds) break;
       solution_.rows_in_memory = near.row.empty() ? 0 : near.row.back() + std::size_t{1};
-      Run inner{
-          run_.threads,
-          [this](const Progress&) { return within_limits() ? Control::proceed : Control::finish; },
-          {}};
+      const Run inner{run_.watched_by([this](const Progress&) {
+        return within_limits() ? Control::proceed : Control::finish;
+      })};
       before = solve_restricted(problem_, std::move(near), inner);
       if (!before || limits_.stopped()) break;
       point = before->point;
@@ -437,7 +436,6 @@ class StreamedFollower {
   }
 
   void report(const Certificate& examined) {
-    solution_.best_primal = std::min(solution_.best_primal, examined.primal);
     progress_.primal = examined.primal;
     progress_.dual = examined.dual;
     progress_.relative_gap = examined.relative_gap;
@@ -445,7 +443,6 @@ class StreamedFollower {
   }
 
   void report(const Newton& pass) {
-    solution_.best_primal = std::min(solution_.best_primal, pass.primal);
     progress_.primal = pass.primal;
     progress_.dual = pass.dual;
     progress_.relative_gap = relative_gap(pass.primal, pass.dual);

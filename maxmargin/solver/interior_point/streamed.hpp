@@ -54,7 +54,6 @@ struct StreamedSolution {
   std::size_t rows_in_memory = 0;  ///< that were taken there at the end
   RowFile::Traffic traffic;        ///< of all passes
   double seconds_passing = 0;      ///< in passes
-  double best_primal = infinity;
 };
 
 /// Why this solver cannot take a block, or nothing.

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "maxmargin/base/clock.hpp"
-#include "maxmargin/problem/matrix/low_rank.hpp"
+#include "maxmargin/problem/matrix/low_rank/low_rank.hpp"
 #include "maxmargin/solver/interior_point/interior_point.hpp"
 #include "maxmargin/solver/interior_point/streamed_pass.hpp"
 
@@ -159,34 +159,34 @@ bool add_free_rows(std::span<const double> values, std::span<const double> outsi
 
 }  // namespace
 
-std::optional<Restricted> solve_restricted(const StreamedProblem& problem, CornerRows near,
+std::optional<Restricted> solve_restricted(const StreamedProblem& problem, CornerRows on_corners,
                                            const Run& run) {
   const std::size_t columns = problem.penalised();
   Restricted result;
-  result.position = std::move(near.position);
-  result.point = std::move(near.fixed);
+  result.position = std::move(on_corners.position);
+  result.point = std::move(on_corners.fixed);
   const std::vector<double> outside(result.point.begin() + static_cast<std::ptrdiff_t>(columns),
                                     result.point.end());
   std::copy(result.position.point.begin() + static_cast<std::ptrdiff_t>(columns),
             result.position.point.end(),
             result.point.begin() + static_cast<std::ptrdiff_t>(columns));
-  const double nothing = polished_rounding * near.fixed_size;
-  if (near.block.empty()) {
+  const double nothing = polished_rounding * on_corners.fixed_size;
+  if (on_corners.block.empty()) {
     const auto is_left = [&](double each) { return std::abs(each) > nothing; };
     return std::ranges::any_of(outside, is_left) ? std::nullopt : std::optional(result);
   }
 
-  const std::size_t points = near.row.back() + 1;
-  const auto Z = std::make_shared<const LowRank>(points, columns, std::move(near.Z));
+  const std::size_t points = on_corners.row.back() + 1;
+  const auto Z = std::make_shared<const LowRank>(points, columns, std::move(on_corners.Z));
   DualQp qp;
   qp.K = make_low_rank_quadratic(Z);
-  qp.row = std::move(near.row);
-  qp.block = std::move(near.block);
+  qp.row = std::move(on_corners.row);
+  qp.block = std::move(on_corners.block);
   std::vector<double> shift(points);
   Z->spread(std::span(result.point).first(columns), shift, run.threads);
   for (std::size_t v = 0; v < qp.size(); ++v)
     qp.block[v].linear += qp.block[v].sign * shift[qp.row[v]];
-  if (!add_free_rows(near.free, outside, nothing, qp)) return std::nullopt;
+  if (!add_free_rows(on_corners.free, outside, nothing, qp)) return std::nullopt;
   InteriorPoint options;
   options.stop.kkt = options.stop.relative_gap = 1e-13;
   const Solution solution = maxmargin::run(qp, options, run);

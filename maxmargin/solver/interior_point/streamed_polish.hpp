@@ -35,13 +35,13 @@ struct CornerSearch {
 CornerRows collect_corner_rows(const StreamedProblem& problem, const CornerSearch& search,
                                const Threads& threads, const GoOn& go_on);
 
-/// The optimum where only the rows near their corners move. Nothing if their bounds do not let the
-/// variables sum up to what the constant or a function asks for.
+/// The optimum where only the rows near their corners move. Nothing if their bounds do not
+/// let the variables sum up to what the constant or a function asks for.
 struct Restricted {
   StreamedPosition position;
   std::vector<double> point;
 };
-std::optional<Restricted> solve_restricted(const StreamedProblem& problem, CornerRows near,
+std::optional<Restricted> solve_restricted(const StreamedProblem& problem, CornerRows on_corners,
                                            const Run& run);
 
 }  // namespace maxmargin

@@ -4,13 +4,12 @@
 
 #include <cmath>
 
-#include "maxmargin/loss/losses.hpp"
 #include "maxmargin/problem/evaluate.hpp"
-#include "maxmargin/problem/matrix/low_rank.hpp"
 #include "maxmargin/solver/interior_point/interior_point.hpp"
 #include "maxmargin/solver/interior_point/path_variables.hpp"
 #include "maxmargin/solver/interior_point/streamed_pass.hpp"
 #include "tests/made_data.hpp"
+#include "tests/streamed_and_in_memory.hpp"
 
 namespace maxmargin::streamed_test {
 namespace {
@@ -19,68 +18,6 @@ using Constant = StreamedProblem::Constant;
 
 // What is asked of runs from disk.
 constexpr double streamed_gap = 1e-11;
-
-/// A data set on disk in small chunks, and in memory.
-struct Both {
-  Dataset data;
-  std::size_t functions;  ///< so many of the last columns cost nothing
-  RowFile file{testing::TempDir(), 4096};
-
-  explicit Both(Dataset given, std::size_t functions_behind = 0)
-      : data(std::move(given)), functions(functions_behind) {
-    file.append(data.x, data.y, data.weight);
-    file.finish();
-  }
-  StreamedProblem streamed(const Loss& loss, double cost, Constant constant) const {
-    return {&file, constant,
-            [loss, cost](double label, double weight, Block* out) {
-              return std::visit(
-                  [&](const auto& chosen) {
-                    const auto blocks = chosen.blocks(label, cost * weight);
-                    std::copy(blocks.begin(), blocks.end(), out);
-                    return blocks.size();
-                  },
-                  loss);
-            },
-            functions};
-  }
-  /// The same problem as every solver knows it, one point a row.
-  DualQp in_memory(const Loss& loss, double cost, Constant constant) const {
-    const Rows x = data.x;
-    const std::size_t features = x.columns - functions;
-    const std::size_t N = features + (constant == Constant::penalised ? 1 : 0);
-    std::vector<std::vector<double>> psi(x.count, std::vector<double>(functions));
-    LowRank Z(x.count, N);
-    DualQp qp;
-    for (std::size_t i = 0; i < x.count; ++i) {
-      x.for_each(i, [&](Index j, double value) {
-        (j < features ? Z.row(i)[j] : psi[i][j - features]) = value;
-      });
-      if (constant == Constant::penalised) Z.row(i)[N - 1] = 1;
-      const double weight = data.weight.empty() ? 1 : data.weight[i];
-      std::visit(
-          [&](const auto& chosen) {
-            for (const Block& block : chosen.blocks(data.y[i], cost * weight)) {
-              qp.block.push_back(block);
-              qp.row.push_back(static_cast<Index>(i));
-            }
-          },
-          loss);
-    }
-    qp.K = make_low_rank_quadratic(std::make_shared<const LowRank>(std::move(Z)));
-    if (constant == Constant::free) {
-      auto& row = qp.A.emplace_back();
-      for (const Block& block : qp.block) row.push_back(block.sign);
-    }
-    for (std::size_t c = 0; c < functions; ++c) {
-      auto& row = qp.A.emplace_back();
-      for (std::size_t v = 0; v < qp.size(); ++v)
-        row.push_back(qp.block[v].sign * psi[qp.row[v]][c]);
-    }
-    qp.d.assign(qp.A.size(), 0.0);
-    return qp;
-  }
-};
 
 struct Point {
   Certificate certificate;
@@ -94,8 +31,7 @@ Point solved_in_memory(const Both& both, const Loss& loss, double cost, Constant
   const DualQp qp = both.in_memory(loss, cost, constant);
   InteriorPoint options;
   options.stop.kkt = options.stop.relative_gap = 1e-13;
-  const Certified certified =
-      certify(qp, run(qp, options, {threads, {}, {}}), Precision::exact, threads);
+  const Certified certified = certify(qp, run(qp, options, {threads}), Precision::exact, threads);
   const Evaluation evaluation = evaluate(qp, certified.solution.a, certified.f, {});
   Point point{certified.certificate, evaluation.primal, {}};
   EXPECT_NEAR(evaluation.primal, evaluation.dual, 1e-12 * evaluation.primal);
@@ -128,7 +64,7 @@ Streamed solved_from_disk(const StreamedProblem& problem, std::size_t working_ro
   options.stop.kkt = options.stop.relative_gap = streamed_gap;
   options.working_rows = working_rows;
   Streamed result;
-  result.solution = run(problem, options, {threads, {}, {}});
+  result.solution = run(problem, options, {threads});
   result.certified = certify(
       problem,
       [&](const RowChunk& chunk) { return variables_of(problem, result.solution.position, chunk); },
@@ -489,7 +425,7 @@ TEST(Streamed, LimitsLeaveAnAnswer) {
     options.stop.kkt = options.stop.relative_gap = 1e-10;
     options.stop.iterations = passes;
     options.working_rows = 50;
-    const StreamedSolution solution = run(problem, options, {threads, {}, {}});
+    const StreamedSolution solution = run(problem, options, {threads});
     EXPECT_EQ(solution.ended, Ended::iteration_limit);
     const StreamedCertified certified = certify(
         problem,
@@ -501,7 +437,7 @@ TEST(Streamed, LimitsLeaveAnAnswer) {
   }
   StreamedInteriorPoint options;
   options.stop.seconds = 0;
-  EXPECT_EQ(run(problem, options, {threads, {}, {}}).ended, Ended::time_limit);
+  EXPECT_EQ(run(problem, options, {threads}).ended, Ended::time_limit);
 }
 
 }  // namespace

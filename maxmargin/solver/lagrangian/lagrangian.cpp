@@ -102,7 +102,6 @@ class Iteration {
     solution.a = std::move(best_.a);
     solution.ended = ended;
     solution.iterations = iterations_;
-    solution.best_primal = best_primal_;
     solution.best_dual = best_dual_;
     return solution;
   }
@@ -130,7 +129,7 @@ std::optional<std::string> refuses(const DualQp& qp, const Lagrangian& options) 
     if (block.lower != 0 || block.upper != infinity || !(block.curvature > 0))
       return "it needs squared losses: variables from 0 to infinity with a curvature";
   if (qp.K->definite() == Definite::no) return "it needs a positive semi-definite kernel";
-  return lacking_memory(*qp.K, options.memory_bytes / 2);  // it keeps the matrix and its factors
+  return lacking_memory(*qp.K, MemoryBudget{options.memory_bytes}.one_of_two().bytes);
 }
 
 Solution run(const DualQp& qp, const Lagrangian& options, const Run& run) {

@@ -7,7 +7,7 @@
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/problem/matrix/biased.hpp"
-#include "maxmargin/problem/matrix/low_rank.hpp"
+#include "maxmargin/problem/matrix/low_rank/low_rank.hpp"
 #include "maxmargin/solver/solvers.hpp"
 #include "tests/dense_quadratic.hpp"
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "maxmargin/problem/matrix/low_rank.hpp"
+#include "maxmargin/problem/matrix/low_rank/low_rank.hpp"
 #include "maxmargin/solver/equations/reduced_kkt.hpp"
 
 namespace maxmargin {

@@ -36,7 +36,7 @@ class LpPath {
       : qp_(qp),
         options_(options),
         threads_(context.threads),
-        context_{context.threads, context.observer, {}, Precision::fast, 0, {}},
+        context_{context},
         limits_(context_, options.stop),
         points_(qp.K->size()),
         K_(points_ * points_),

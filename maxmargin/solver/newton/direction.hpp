@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "maxmargin/problem/dual_qp.hpp"
-#include "maxmargin/problem/matrix/low_rank.hpp"
+#include "maxmargin/problem/matrix/low_rank/low_rank.hpp"
 
 namespace maxmargin {
 

@@ -183,7 +183,6 @@ class Newton {
     no_margin_ = homogeneous_ && Sizes(qp_, a, own.f).are_of_no_margin();
     solution_.a = std::move(a);
     solution_.lambda = now.lambda;
-    solution_.best_primal = standing_.primal;
     solution_.best_dual = standing_.dual;
   }
   bool enough() {
@@ -259,15 +258,15 @@ std::optional<std::string> refuses(const DualQp& qp, const ReweightedLeastSquare
 }
 
 Solution run(const DualQp& qp, const PrimalNewton& options, const Run& run) {
-  return run_cached(qp, options.cache, options.cache_bytes / 2, run.threads,
-                    [&](const DualQp& cached) {
+  return run_cached(qp, options.cache, MemoryBudget{options.cache_bytes}.one_of_two().bytes,
+                    run.threads, [&](const DualQp& cached) {
                       return Newton(cached, options, Parabola::tangent, run).solve();
                     });
 }
 Solution run(const DualQp& qp, const ReweightedLeastSquares& options, const Run& run) {
   const PrimalNewton same{options.stop, options.cache_bytes, options.dense};
   return run_cached(
-      qp, options.cache, options.cache_bytes / 2, run.threads,
+      qp, options.cache, MemoryBudget{options.cache_bytes}.one_of_two().bytes, run.threads,
       [&](const DualQp& cached) { return Newton(cached, same, Parabola::chord, run).solve(); });
 }
 

@@ -5,15 +5,15 @@
 #include <string>
 
 #include "maxmargin/base/field.hpp"
-#include "maxmargin/problem/matrix/value_cache.hpp"
+#include "maxmargin/problem/matrix/cache/value_cache.hpp"
 #include "maxmargin/solver/run.hpp"
 
 namespace maxmargin {
 
 /// Newton's method on the primal (S12; Learning with Kernels, problem 10.17, and 16.4.1), for
 ///
-///   min over f, lambda   1/2 |f|^2 + sum_v phi_v*(-h_v) + lambda'd,   h_v = s_v f(x_v) +
-///   (A'lambda)_v
+///   min over f, lambda   1/2 |f|^2 + sum_v phi_v*(-h_v) + lambda'd
+///   with                 h_v = s_v f(x_v) + (A'lambda)_v
 ///
 /// with any equality rows (the unpenalised functions) and a positive semi-definite K. The losses
 /// phi* have a derivative, -a_v, and a curvature, D_v, that jumps at most: squared, logistic and

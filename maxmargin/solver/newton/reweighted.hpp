@@ -5,7 +5,7 @@
 #include <string>
 
 #include "maxmargin/base/field.hpp"
-#include "maxmargin/problem/matrix/value_cache.hpp"
+#include "maxmargin/problem/matrix/cache/value_cache.hpp"
 #include "maxmargin/solver/run.hpp"
 
 namespace maxmargin {

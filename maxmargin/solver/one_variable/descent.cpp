@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "maxmargin/problem/cost_model.hpp"
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/problem/sub_problem.hpp"
 #include "maxmargin/solver/one_variable/free_steps.hpp"
 #include "maxmargin/solver/scan.hpp"
@@ -34,7 +34,7 @@ Descent::Descent(const DualQp& qp, std::vector<double> a, Precision precision, S
       f_(std::move(f)),
       slope_(qp.size(), 0.0),
       violation_(qp.size(), 0.0),
-      kept_(qp.size(), false),
+      in_set_(qp.size(), false),
       change_(qp.K->size(), 0.0) {
   if (f_.size() == qp.K->size()) {
     refresh_residual();
@@ -45,11 +45,11 @@ Descent::Descent(const DualQp& qp, std::vector<double> a, Precision precision, S
 }
 
 void Descent::refresh() {
-  qp_.K->multiply(qp_.coefficients(a_), f_, precision_, shared_.threads);
+  qp_.K->multiply(qp_.coefficients(a_), f_, precision_, shared_.context.threads);
   refresh_residual();
 }
 
-void Descent::place(std::vector<double> a, std::vector<double> f) {
+void Descent::move_to(std::vector<double> a, std::vector<double> f) {
   a_ = std::move(a);
   f_ = std::move(f);
   refresh_residual();
@@ -74,7 +74,7 @@ double Descent::look() {
   const std::vector<double> price = multipliers();
   const std::size_t n = a_.size();
   task_worst_.assign((n + variables_per_task - 1) / variables_per_task, 0.0);
-  shared_.threads.split(n, variables_per_task, [&](std::size_t begin, std::size_t end) {
+  shared_.context.threads.split(n, variables_per_task, [&](std::size_t begin, std::size_t end) {
     task_worst_[begin / variables_per_task] =
         find_violations(columns_, {a_, f_, price}, begin, end, slope_.data(), violation_.data());
   });
@@ -95,7 +95,7 @@ std::vector<Index> Descent::most_violating(std::size_t wanted) {
   // What was enough the last time mostly is enough now, and spares looking at many more.
   for (double least = last_least_ / 2;; least = 0) {
     std::vector<std::vector<Index>> of_task(task_worst_.size());
-    shared_.threads.run(task_worst_.size(), [&](std::size_t task) {
+    shared_.context.threads.run(task_worst_.size(), [&](std::size_t task) {
       if (task_worst_[task] <= 0 || task_worst_[task] < least) return;
       const std::size_t begin = task * variables_per_task;
       find_at_least(violation_.data(), begin, std::min(variables_per_task, a_.size() - begin),
@@ -104,7 +104,7 @@ std::vector<Index> Descent::most_violating(std::size_t wanted) {
     found.clear();
     for (const std::vector<Index>& some : of_task)
       std::copy_if(some.begin(), some.end(), std::back_inserter(found),
-                   [&](Index v) { return !kept_[v]; });
+                   [&](Index v) { return !in_set_[v]; });
     if (found.size() >= wanted || least == 0) break;
   }
   const auto worse = [&](Index v, Index w) {
@@ -128,9 +128,9 @@ std::vector<Index> Descent::choose_set() {
   std::vector<Index> set;
   for (const Index v : last_set_)
     if (is_free(v) && set.size() < most_kept) set.push_back(v);
-  for (const Index v : set) kept_[v] = true;
+  for (const Index v : set) in_set_[v] = true;
   const std::vector<Index> others = most_violating(most - set.size());
-  for (const Index v : set) kept_[v] = false;
+  for (const Index v : set) in_set_[v] = false;
   set.insert(set.end(), others.begin(), others.end());
   std::sort(set.begin(), set.end());
   last_set_ = set;
@@ -145,7 +145,7 @@ void Descent::fill_kernel(const std::vector<Index>& set, SetProblem& problem) co
   const std::size_t width = points.size();
   std::vector<float> between(width * width);
   std::vector<float*> out;
-  const bool cheap = qp_.K->value_cost() < costs.pick_value;
+  const bool cheap = qp_.K->value_cost() < shared_.context.costs.pick_value;
   for (std::size_t p = 0; p < width; ++p) {
     float* row = between.data() + p * width;
     if (!cheap && shared_.cache.holds(points[p])) {
@@ -155,7 +155,7 @@ void Descent::fill_kernel(const std::vector<Index>& set, SetProblem& problem) co
       out.push_back(row);
     }
   }
-  if (!missing.empty()) qp_.K->among(points, missing, out, shared_.threads);
+  if (!missing.empty()) qp_.K->among(points, missing, out, shared_.context.threads);
 
   for (std::size_t k = 0; k < set.size(); ++k)
     for (std::size_t i = 0; i < set.size(); ++i)
@@ -237,8 +237,8 @@ bool Descent::move_free(const std::vector<Index>& set, SetProblem& problem) cons
     start.slope.push_back(problem.slope[i]);
   }
   if (free.size() < 2) return false;
-  const FreePoint end =
-      newton_steps(qp_, penalty, free, std::move(start), newton_steps_in_set, shared_.threads);
+  const FreePoint end = newton_steps(qp_, penalty, free, std::move(start), newton_steps_in_set,
+                                     shared_.context.threads);
   bool moved = false;
   for (std::size_t k = 0; k < free.size(); ++k) {
     const double change = end.a[k] - problem.a[position[k]];
@@ -272,7 +272,8 @@ Descent::Progress Descent::improve_free(int most_steps) {
     start.a.push_back(a_[v]);
     start.slope.push_back(slope_[v]);
   }
-  const FreePoint end = newton_steps(qp_, penalty, free, start, most_steps, shared_.threads);
+  const FreePoint end =
+      newton_steps(qp_, penalty, free, start, most_steps, shared_.context.threads);
   Progress progress;
   for (std::size_t k = 0; k < free.size(); ++k) {
     progress.steps += end.a[k] != start.a[k];
@@ -306,9 +307,9 @@ void Descent::carry_over(const std::vector<Index>& set, std::span<const double> 
   for (std::size_t k = 0; k < changed.size(); ++k)
     coefficients[k] = std::exchange(change_[changed[k]], 0.0);
   if (changed.size() > shared_.cache.capacity())
-    qp_.K->add_product(changed, coefficients, f_, shared_.threads);
+    qp_.K->add_product(changed, coefficients, f_, shared_.context.threads);
   else
-    shared_.cache.add(changed, coefficients, wishes(set, changed), f_, shared_.threads);
+    shared_.cache.add(changed, coefficients, wishes(set, changed), f_, shared_.context.threads);
 }
 
 /// Rows of points that have come to a bound are mostly not needed again; if they are, and cheap,
@@ -319,7 +320,7 @@ RowCache::Wishes Descent::wishes(const std::vector<Index>& set,
   for (const Index v : set)
     if (is_free(v)) free.push_back(qp_.row[v]);
   std::sort(free.begin(), free.end());
-  const bool cheap = qp_.K->value_cost() < costs.touch_value;
+  const bool cheap = qp_.K->value_cost() < shared_.context.costs.touch_value;
   RowCache::Wishes wishes;
   wishes.keep.resize(changed.size());
   std::size_t kept = 0;

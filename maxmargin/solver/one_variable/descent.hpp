@@ -3,8 +3,9 @@
 #include <span>
 #include <vector>
 
+#include "maxmargin/problem/context.hpp"
 #include "maxmargin/problem/dual_qp.hpp"
-#include "maxmargin/problem/matrix/row_cache.hpp"
+#include "maxmargin/problem/matrix/cache/row_cache.hpp"
 #include "maxmargin/solver/one_variable/set_steps.hpp"
 #include "maxmargin/solver/one_variable/violations.hpp"
 
@@ -24,7 +25,7 @@ class Descent {
   struct Shared {
     RowCache& cache;
     std::size_t working_set;
-    const Threads& threads;
+    Context context;
     bool newton = false;  ///< in a set where single steps take long, move all free ones at once
   };
 
@@ -72,7 +73,7 @@ class Descent {
   void refresh();
 
   /// The variables moved elsewhere, with the products K beta there.
-  void place(std::vector<double> a, std::vector<double> f);
+  void move_to(std::vector<double> a, std::vector<double> f);
 
  private:
   Index worst() const;
@@ -98,7 +99,7 @@ class Descent {
   std::vector<double> task_worst_;  // the largest of each task of the look
   double last_least_ = 0;           // violation that was in the last working set
   std::vector<Index> last_set_;
-  std::vector<bool> kept_;      // from the last set, false between calls
+  std::vector<bool> in_set_;    // already chosen, false between calls
   std::vector<double> change_;  // of each point's coefficient, zero between calls
 };
 

@@ -32,7 +32,7 @@ class Sweeps {
                                        block_size)),
         cache_(qp.K, cache_bytes, block_),
         descent_(qp, run.start.empty() ? start(qp) : run.start, run.precision,
-                 {cache_, block_, run.threads}, run.start_f),
+                 {cache_, block_, run}, run.start_f),
         goal_(stop.kkt / 2) {}
 
   Solution solve() {
@@ -41,7 +41,6 @@ class Sweeps {
     solution.a = descent_.a();
     solution.ended = *ended_;
     solution.iterations = steps_;
-    solution.best_primal = best_primal_;
     solution.best_dual = best_dual_;
     return solution;
   }

@@ -12,7 +12,7 @@
 
 namespace maxmargin {
 
-/// The variable with the largest violation is moved to its best place within its bounds: what the
+/// The variable with the largest violation is moved to its minimiser within its bounds: what the
 /// primal-dual method is without rows.
 struct GaussSeidel {
   Stop stop;

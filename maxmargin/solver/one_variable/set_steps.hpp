@@ -26,12 +26,12 @@ struct SetProblem {
 void add_signs_and_rows(SetProblem& problem, std::span<const double> sign,
                         std::span<const AlignedVector<double>> A, std::span<const double> penalty);
 
-/// Moves the variable with the largest violation to its best place within its bounds, over and
+/// Moves the variable with the largest violation to its minimiser within its bounds, over and
 /// over, until no violation is above `target` or `most_steps` were done. Returns the number of
 /// steps. A variable without curvature and bound in its direction becomes infinite.
 std::size_t take_greedy_steps(SetProblem& problem, double target, std::size_t most_steps);
 
-/// How far a variable moves in a sweep: `relaxation` times the way to its best place, or `rate`
+/// How far a variable moves in a sweep: `relaxation` times the way to its minimiser, or `rate`
 /// times its derivative, whichever is not 0.
 struct Pace {
   double relaxation = 0;

@@ -25,7 +25,7 @@ struct VariablePoint {
 
 /// For the variables in [begin, end): slope = s f + p + c a + A'price, and violation, the slope's
 /// size where the variable can go downhill, otherwise 0. Returns the largest violation.
-double find_violations(const VariableColumns& variables, const VariablePoint& place,
+double find_violations(const VariableColumns& variables, const VariablePoint& point,
                        std::size_t begin, std::size_t end, double* slope, double* violation);
 
 }  // namespace maxmargin

@@ -57,12 +57,12 @@ void DecisionValues::move(Index i, Index j, double t) {
       f[p] += t * (static_cast<double>(grows[p]) - static_cast<double>(falls[p]));
     return;
   }
-  one_.resize(kept_.size());
-  other_.resize(kept_.size());
-  cache_.values(i, kept_, one_.data());
-  cache_.values(j, kept_, other_.data());
-  for (std::size_t k = 0; k < kept_.size(); ++k)
-    f_[kept_[k]] += t * (static_cast<double>(one_[k]) - static_cast<double>(other_[k]));
+  one_.resize(cached_points_.size());
+  other_.resize(cached_points_.size());
+  cache_.values(i, cached_points_, one_.data());
+  cache_.values(j, cached_points_, other_.data());
+  for (std::size_t k = 0; k < cached_points_.size(); ++k)
+    f_[cached_points_[k]] += t * (static_cast<double>(one_[k]) - static_cast<double>(other_[k]));
 }
 
 void DecisionValues::keep(Index point, bool wanted) {
@@ -70,14 +70,14 @@ void DecisionValues::keep(Index point, bool wanted) {
   if (wanted) {
     if (users_[point] == 0) {
       f_[point] = at(point);
-      position_[point] = static_cast<std::uint32_t>(kept_.size());
-      kept_.push_back(point);
+      position_[point] = static_cast<std::uint32_t>(cached_points_.size());
+      cached_points_.push_back(point);
     }
     ++users_[point];
   } else if (--users_[point] == 0) {
-    kept_[position_[point]] = kept_.back();
-    position_[kept_.back()] = position_[point];
-    kept_.pop_back();
+    cached_points_[position_[point]] = cached_points_.back();
+    position_[cached_points_.back()] = position_[point];
+    cached_points_.pop_back();
   }
 }
 

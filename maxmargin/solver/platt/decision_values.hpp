@@ -3,12 +3,13 @@
 #include <span>
 #include <vector>
 
-#include "maxmargin/problem/matrix/value_cache.hpp"
+#include "maxmargin/problem/matrix/cache/value_cache.hpp"
 
 namespace maxmargin {
 
 /// f = K beta at the points, while beta changes two at a time (10.26), by one of the cache
-/// policies: at all points (`function`), or at those that are kept and anywhere else when asked.
+/// policies: at all points (`function`), or at those of Platt's error cache, and at others when
+/// asked.
 class DecisionValues {
  public:
   struct Cache {
@@ -43,12 +44,12 @@ class DecisionValues {
   const Threads& threads_;
   std::vector<double> beta_;
   std::vector<double> base_;   // f when it was last fresh
-  std::vector<double> f_;      // now: at all points, or at those that are kept
+  std::vector<double> f_;      // now: at all points, or at those of the error cache
   std::vector<double> delta_;  // what beta has gained since f was fresh
   std::vector<Index> moved_;   // points with a delta
   std::vector<bool> has_moved_;
-  std::vector<Index> kept_;
-  std::vector<std::uint32_t> position_;  // of a point in kept_
+  std::vector<Index> cached_points_;
+  std::vector<std::uint32_t> position_;  // of a point in cached_points_
   std::vector<int> users_;               // sites that keep a point
   std::vector<float> one_, other_;
 };

@@ -112,7 +112,6 @@ class Sweeps {
     solution.a = to_variables(qp_, sites_, beta_);
     solution.ended = *ended_;
     solution.iterations = steps_;
-    solution.best_primal = best_primal_;
     solution.best_dual = best_dual_;
     solution.values_asked = values_.use().asked;
     solution.values_found = values_.use().found;

@@ -5,11 +5,11 @@
 #include <deque>
 #include <utility>
 
-#include "maxmargin/problem/cost_model.hpp"
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/problem/feasible.hpp"
 #include "maxmargin/problem/margin.hpp"
-#include "maxmargin/problem/matrix/row_cache.hpp"
+#include "maxmargin/problem/matrix/cache/row_cache.hpp"
 #include "maxmargin/solver/limits.hpp"
 #include "maxmargin/solver/one_variable/descent.hpp"
 #include "maxmargin/solver/one_variable/free_steps.hpp"
@@ -38,7 +38,7 @@ constexpr double most_growth = 1e6;
 // So many times all variables could have had their turn, and there was no progress: stalled.
 constexpr std::size_t patience = 20;
 // The systems of the Hessian are solved when their residuals are this small, relative to the start.
-constexpr double settled_share = 0.05;
+constexpr double converged_share = 0.05;
 // So many working sets are waited for that in sum: with a singular Q it might be for ever.
 constexpr int most_waits = 50;
 // Newton steps of all free variables: after so many working sets, so many at a time, for this share
@@ -73,15 +73,15 @@ class HessianDiagonal {
   /// As many steps in each system.
   void improve(std::size_t steps) {
     for (std::size_t r = 0; r < systems_.size(); ++r) {
-      if (now_[r] <= settled_share * settled_share * first_[r]) continue;
+      if (now_[r] <= converged_share * converged_share * first_[r]) continue;
       systems_[r].improve(inner_share * now_[r], steps);
       now_[r] = systems_[r].look();
     }
   }
 
-  bool settled() const {
+  bool has_converged() const {
     for (std::size_t r = 0; r < systems_.size(); ++r)
-      if (now_[r] > settled_share * first_[r]) return false;
+      if (now_[r] > converged_share * first_[r]) return false;
     return true;
   }
 
@@ -131,7 +131,7 @@ class Method {
         units_(qp),
         set_size_(set_size(qp, options)),
         cache_(qp.K, options.cache_bytes, set_size_),
-        shared_{cache_, set_size_, run.threads, options.newton},
+        shared_{cache_, set_size_, run, options.newton},
         primal_(qp, run.start.empty() ? start(qp) : run.start, run.precision, shared_, run.start_f),
         bound_(qp.A.size(), 0.0),
         last_residual_(qp.A.size(), 0.0) {
@@ -158,7 +158,6 @@ class Method {
     solution.lambda = rows_ ? rows_->multipliers(std::move(lambda_)) : std::move(lambda_);
     solution.ended = *ended_;
     solution.iterations = steps_;
-    solution.best_primal = best_primal_;
     solution.best_dual = best_dual_;
     return solution;
   }
@@ -182,7 +181,7 @@ class Method {
     if (first_violation_ == 0) begin();
     if (violation_ <= tolerance_) {
       if (violation_ <= eps_p_ && residual_is_small()) return check_convergence();
-      if (hessian_ && options_.wait && !hessian_->settled() && waits_++ < most_waits)
+      if (hessian_ && options_.wait && !hessian_->has_converged() && waits_++ < most_waits)
         hessian_->improve(steps_per_variable * set_size_);
       else
         move_multipliers();
@@ -206,7 +205,7 @@ class Method {
 
   void count_work(std::size_t steps) {
     const auto moved = static_cast<double>(std::min(steps, set_size_));
-    work_ += costs.single_step * static_cast<double>(steps * set_size_) +
+    work_ += run_.costs.single_step * static_cast<double>(steps * set_size_) +
              moved * qp_.K->value_cost() * static_cast<double>(qp_.K->size());
   }
 
@@ -217,7 +216,7 @@ class Method {
     if (!options_.newton) return false;
     const std::size_t free = primal_.free_variables().size();
     const std::size_t bytes = free * free * (sizeof(float) + sizeof(double));
-    const double cost = costs.newton(free), worth = newton_share * work_;
+    const double cost = run_.costs.newton(free), worth = newton_share * work_;
     if (free < 2 || bytes > options_.cache_bytes || cost > worth) return false;
     const double steps = std::min(worth / cost, most_newton_steps);
     work_ += cost * steps;
@@ -330,7 +329,7 @@ class Method {
       return false;
     }
     lambda_ = evaluation.lambda;
-    primal_.place(placed.a, placed.f);
+    primal_.move_to(placed.a, placed.f);
     ended_ = Ended::converged;
     return true;
   }
@@ -385,7 +384,7 @@ class Method {
   void end_feasibly() {
     lambda_ = primal_.multipliers();
     Placed placed = feasible_place();
-    primal_.place(std::move(placed.a), std::move(placed.f));
+    primal_.move_to(std::move(placed.a), std::move(placed.f));
   }
 
   bool within_limits() {

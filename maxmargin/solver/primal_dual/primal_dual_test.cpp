@@ -298,7 +298,7 @@ TEST(PrimalDual, StartsFromWhatItIsGiven) {
   const DualQp qp = machine(Form::tube, 100, 3, 5);
   const Certified first = solved(qp, PrimalDual{});
   const Threads threads(1);
-  const maxmargin::Run again{threads, {}, first.solution.a, Precision::fast, 0};
+  const maxmargin::Run again{threads, first.solution.a};
   const Solution second = run(qp, PrimalDual{}, again);
   EXPECT_EQ(second.ended, Ended::converged);
   EXPECT_LE(second.iterations, first.solution.iterations / 4);

@@ -38,8 +38,8 @@ struct Active {
     return -(f[point[v]] + linear[v] + curvature[v] * beta[v]);
   }
 
-  /// Of one pair row: the highest negative gradient that can grow and the lowest that can fall; at
-  /// the optimum no higher than it.
+  /// Of one pair row: m(a), the highest negative gradient of a variable that can grow (I_up), and
+  /// M(a), the lowest of one that can fall (I_low); m(a) <= M(a) at the optimum.
   struct Range {
     double highest = -infinity, lowest = infinity;
     double violation() const { return highest - lowest; }
@@ -61,14 +61,14 @@ struct Active {
   /// middle of the row's gradient.
   std::vector<double> slopes(const Gradient& gradient) const;
 
-  /// The most violating variables as of the last call of gradient(): `count` / 2 that want to grow
-  /// and as many that want to fall, without those in `taken`; fewer if there are fewer. Most
-  /// violating first. Once for each call of gradient().
+  /// The most violating variables as of the last call of gradient(): `count` / 2 of I_up with the
+  /// highest negative gradient and as many of I_low with the lowest, without those in `taken`;
+  /// fewer if there are fewer. Most violating first. Once for each call of gradient().
   std::vector<Index> violators(std::size_t count, const Gradient& gradient,
                                std::span<const Index> taken, const Threads& threads);
 
-  /// The variables that stand at a bound and would not leave it even if the gradient moved by
-  /// `margin`: true for those.
+  /// True for variables at a bound that would not leave it even if the gradient changed by
+  /// `margin`.
   std::vector<bool> shrinkable(const Gradient& gradient, double margin) const;
 
   /// Leaves the marked variables out; returns the points that remain, in the numbering before.

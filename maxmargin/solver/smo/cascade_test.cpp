@@ -39,7 +39,7 @@ Start start_of(const DualQp& qp) {
   return cascade_start(qp, threads, [&](const DualQp& part, const Start& from) {
     Smo options;
     options.stop.kkt = 0.05;
-    return run(part, options, Run{threads, {}, from.a, Precision::fast, 0});
+    return run(part, options, Run{threads, from.a});
   });
 }
 
@@ -93,8 +93,7 @@ void expect_same_optimum(const DualQp& qp) {
   options.stop.kkt = 1e-4;
   options.stop.relative_gap = 1e-7;
   const Solution from_zero =
-      run(qp, options,
-          maxmargin::Run{one, {}, std::vector<double>(qp.size(), 0.0), Precision::fast, 0});
+      run(qp, options, maxmargin::Run{one, std::vector<double>(qp.size(), 0.0)});
   const Certified without = certify(qp, from_zero, Precision::exact, one);
   const Certified with = solve(qp, options, one), again = solve(qp, options, two);
   EXPECT_EQ(with.solution.ended, Ended::converged);

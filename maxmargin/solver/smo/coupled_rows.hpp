@@ -10,21 +10,22 @@
 
 namespace maxmargin {
 
-/// How the equality rows of a problem are kept. Pairs of variables keep the rows whose entries are
-/// the signs of their variables, where no variable stands in two of them; the other rows are
-/// coupled.
+/// How steps satisfy the equality rows of a problem. A step of two variables leaves rows satisfied
+/// whose entries are the signs of their variables, where no variable is in two of them (pair rows);
+/// the other rows are coupled.
 struct RowKinds {
-  std::vector<std::size_t> pair;       ///< rows kept by pairs
+  std::vector<std::size_t> pair;       ///< rows that steps of pairs leave satisfied
   std::vector<std::size_t> coupled;    ///< the others
   std::vector<double> scale;           ///< of each pair row: entries are the signs times this
   std::vector<bool> in_pair_row;       ///< of each variable
   std::optional<std::string> refusal;  ///< why pairs cannot solve the problem
 };
 RowKinds sort_rows(const DualQp& qp);
-/// Whether pairs keep all variables; the others first need a row of their own, see sum_row.hpp.
+/// Whether every variable is in a pair row; the others first need one, see sum_row.hpp.
 bool covers_all(const RowKinds& kinds);
 
-/// The coupled rows, kept by the method of multipliers: the objective gets the terms
+/// The coupled rows, by the method of multipliers (Hestenes, Powell 1969): the objective gets the
+/// terms
 ///   mu' r + penalty / 2 |r|^2,   r = B beta - e
 /// where B are the coupled rows in beta = s a, made orthogonal to the pair rows and to each other,
 /// with entries of size 1. To minimise it for one mu after another, mu += penalty r, is the

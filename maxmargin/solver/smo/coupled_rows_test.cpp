@@ -9,6 +9,7 @@
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 #include "maxmargin/solver/solvers.hpp"
 #include "tests/dense_optimum.hpp"
+#include "tests/dense_quadratic.hpp"
 
 namespace maxmargin::coupled_rows_test {
 namespace {
@@ -59,6 +60,21 @@ Certified solved(const DualQp& qp, int threads = 1, double gap = 1e-9) {
   options.stop.kkt = 1e-7;
   options.stop.relative_gap = gap;
   return solve(qp, options, Threads(threads));
+}
+
+// Rows weigh as much as kernel values do, whatever their unit; and something where all are 0.
+TEST(CoupledRows, ArePenalisedInTheUnitOfTheKernel) {
+  DualQp qp = machine(Form::classes, 30, 2, 1);
+  const auto penalty = [&](double scale) {
+    std::vector<double> K(30 * 30, 0.0);
+    for (std::size_t i = 0; i < 30; ++i) K[31 * i] = scale;
+    qp.K = std::make_shared<DenseQuadratic>(30, std::move(K));
+    return CoupledRows(qp, sort_rows(qp)).kernel(3, 3);
+  };
+  const double usual = penalty(1);
+  EXPECT_GT(usual, 0);
+  EXPECT_DOUBLE_EQ(penalty(64), 64 * usual);
+  EXPECT_DOUBLE_EQ(penalty(0), usual);
 }
 
 TEST(CoupledRows, AnyNumberOfRowsGivesTheOptimumOfADenseReference) {

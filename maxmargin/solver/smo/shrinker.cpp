@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "maxmargin/problem/cost_model.hpp"
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/problem/matrix/capabilities.hpp"
 
 namespace maxmargin {
@@ -31,7 +31,7 @@ Shrinker::Shrinker(SmoState& state) : state_(state), allowed_(state.options.shri
 bool Shrinker::pays() const {
   const SmoState& s = state_;
   return !stores_truncated_rows(*s.active.K) &&
-         (s.active.K->value_cost() < costs.touch_value ||
+         (s.active.K->value_cost() < s.run.costs.touch_value ||
           (s.cache.capacity() < s.active.f.size() && s.cache.lacks_room_for(s.set_size.largest)));
 }
 

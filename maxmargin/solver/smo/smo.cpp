@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "maxmargin/base/clock.hpp"
-#include "maxmargin/problem/cost_model.hpp"
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/problem/feasible.hpp"
 #include "maxmargin/problem/margin.hpp"
+#include "maxmargin/problem/matrix/cache/truncated_rows.hpp"
 #include "maxmargin/problem/matrix/capabilities.hpp"
-#include "maxmargin/problem/matrix/truncated_rows.hpp"
 #include "maxmargin/solver/limits.hpp"
 #include "maxmargin/solver/smo/set/newton.hpp"
 #include "maxmargin/solver/smo/shrinker.hpp"
@@ -20,7 +20,7 @@
 namespace maxmargin {
 namespace {
 
-// Newton steps are taken so many at a time, and for this share of the work done so far.
+// Newton steps are taken so many at a time, and may take this share of the work done so far.
 constexpr double most_newton_steps = 4;
 constexpr double newton_share = 0.2;
 // Of the work so far, what it takes pairs to come to a gap that is smaller by that factor.
@@ -60,7 +60,6 @@ class Outer {
     solution.iterations = state_.steps;
     solution.a = state_.variables();
     solution.lambda = state_.multipliers(state_.active.gradient(state_.run.threads));
-    solution.best_primal = best_primal_;
     solution.best_dual = best_dual_;
     solution.f = std::move(state_.active.f);
     return solution;
@@ -137,7 +136,7 @@ class Outer {
     const std::size_t bytes = free.size() * free.size() * (sizeof(float) + sizeof(double));
     if (free.size() < 2 || bytes > state_.options.cache_bytes) return false;
     // Not by the clock: the same input takes the same path.
-    const double cost = costs.newton(free.size());
+    const double cost = state_.run.costs.newton(free.size());
     const double worth = std::max(tail, newton_share * state_.work);
     if (cost > worth) return false;
     const int steps = static_cast<int>(std::min(worth / cost, most_newton_steps));
@@ -291,8 +290,7 @@ Solution run(const DualQp& whole, const Smo& options, const Run& run) {
   const Start start = cascade_start(qp, run.threads, [&](const DualQp& part, const Start& from) {
     Smo rough = options;
     rough.stop.relative_gap = infinity;
-    const Run context{run.threads,
-                      observer_of_part(run.observer, qp.size()),
+    const Run context{run.watched_by(observer_of_part(run.observer, qp.size())),
                       {},
                       Precision::fast,
                       run.seconds_before + clock.seconds()};

@@ -36,8 +36,8 @@ std::optional<std::string> refuses(const DualQp& qp, const Smo& options);
 
 /// Solves qp where every variable stands in one equality row whose entries are the signs of its
 /// variables (times one number): formulations with a bias, one-class, and the nu forms, which have
-/// two such rows. Any other rows may come on top, one for each unpenalised function: they are kept
-/// by the method of multipliers, see coupled_rows.hpp. Needs rows and products of K. An outer
+/// two such rows. Any other rows may come on top, one for each unpenalised function: the method of
+/// multipliers satisfies them, see coupled_rows.hpp. Needs rows and products of K. An outer
 /// iteration costs O(n) per row that changed, a step O(working set).
 Solution run(const DualQp& qp, const Smo& options, const Run& run);
 

@@ -100,7 +100,7 @@ TEST(Smo, StartsFromWhatItIsGiven) {
   options.stop.kkt = 1e-4;
   const Certified first = solved(qp, options);
   const Threads threads(1);
-  const maxmargin::Run again{threads, {}, first.solution.a, Precision::fast, 0};
+  const maxmargin::Run again{threads, first.solution.a};
   const Solution second = run(qp, options, again);
   EXPECT_EQ(second.ended, Ended::converged);
   EXPECT_EQ(second.iterations, 0u);

@@ -6,9 +6,9 @@
 
 namespace maxmargin {
 
-/// Notices that a run comes no further. Progress is a decrease that a double can show beside the
-/// objective, or, close to the optimum, a smaller violation than ever. A violation that is a matter
-/// of rounding may promise decreases for ever: then nobody waits as long.
+/// Notices that a run has stalled. Progress is a decrease of the objective above its rounding
+/// error, or, close to the optimum, a smaller violation than ever before. Where the violation is
+/// below the rounding error of the gradient, fewer iterations without progress are a stall.
 class StallWatch {
  public:
   /// After an iteration; true: there has been no progress for too long.

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "maxmargin/problem/evaluate.hpp"
-#include "maxmargin/problem/matrix/row_cache.hpp"
+#include "maxmargin/problem/matrix/cache/row_cache.hpp"
 #include "maxmargin/solver/smo/active.hpp"
 #include "maxmargin/solver/smo/cascade.hpp"
 #include "maxmargin/solver/smo/set/set_solver.hpp"
@@ -19,7 +19,7 @@ struct SmoState {
   const Smo& options;
   const Run& run;
   RowKinds kinds;
-  CoupledRows coupling;  ///< rows that pairs do not keep, and their multipliers
+  CoupledRows coupling;  ///< the other equality rows and their multipliers
   Active active;         ///< the part of the problem that is not shrunk away
   SetSize set_size;
   RowCache cache;

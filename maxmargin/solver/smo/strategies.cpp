@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "maxmargin/problem/cost_model.hpp"
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/solver/smo/pairs/cached_pairs.hpp"
 #include "maxmargin/solver/smo/pairs/truncated_pairs.hpp"
 
@@ -36,8 +36,8 @@ RowCache::Wishes wishes(const SmoState& state, const std::vector<Index>& set,
   for (const Index v : set)
     if (active.is_free(v)) free.push_back(active.point[v]);
   std::sort(free.begin(), free.end());
-  const bool cheap = active.K->value_cost() < costs.touch_value;
-  const bool cheapest = active.K->value_cost() < costs.read_value;
+  const bool cheap = active.K->value_cost() < state.run.costs.touch_value;
+  const bool cheapest = active.K->value_cost() < state.run.costs.read_value;
   RowCache::Wishes wishes;
   wishes.keep.resize(changed.size());
   std::size_t kept = 0;
@@ -63,7 +63,7 @@ class PairsOfTruncatedRows final : public Strategy {
         pairs.improve(state.goal, TruncatedPairs::at_once, state.run.threads);
     state.steps += result.steps;
     steps_ += result.lacks_room ? most_pair_steps * state.qp.size() : result.steps;
-    state.work += costs.sparse_pair_step * static_cast<double>(result.steps) +
+    state.work += state.run.costs.sparse_pair_step * static_cast<double>(result.steps) +
                   state.active.K->value_cost() * static_cast<double>(result.computed) *
                       static_cast<double>(state.active.f.size());
     return result.decrease;
@@ -83,15 +83,14 @@ class PairsOfCachedRows final : public Strategy {
     if (takes_) return *takes_;
     if (state.set_size.now > state.set_size.least ||
         sets_.rows_taken() <= often * state.cache.size() ||
-        state.active.K->value_cost() < costs.touch_value)
+        state.active.K->value_cost() < state.run.costs.touch_value)
       return false;
     takes_ = CachedPairs::can_take(state.active, state.coupling, state.cache);
     return *takes_;
   }
   double improve(SmoState& state, const Active::Gradient&) override {
     CachedPairs pairs(state.active, state.cache);
-    const CachedPairs::Result result =
-        pairs.improve(state.goal, CachedPairs::at_once, state.run.threads);
+    const CachedPairs::Result result = pairs.improve(state.goal, CachedPairs::at_once, state.run);
     state.steps += result.steps;
     state.work += result.work;
     sets_.moved();
@@ -123,14 +122,13 @@ std::vector<Index> WorkingSets::choose(SmoState& state, const Active::Gradient& 
 double WorkingSets::improve(SmoState& state, const Active::Gradient& gradient) {
   Active& active = state.active;
   const std::vector<Index> set = choose(state, gradient);
-  const SetKernel& kernel =
-      values_.fill(active, state.coupling, set, state.cache, state.run.threads);
+  const SetKernel& kernel = values_.fill(active, state.coupling, set, state.cache, state.run);
   Active part(active, set, values_.numbers());
   // The multipliers of coupled rows need better answers.
-  const bool cheap = active.K->value_cost() < costs.touch_value && state.coupling.empty();
+  const bool cheap = active.K->value_cost() < state.run.costs.touch_value && state.coupling.empty();
   const double share = cheap ? cheap_inner_share : inner_share;
   const double target = std::max(share * gradient.violation(), state.goal / 2);
-  const std::size_t steps = solver_.solve(part, kernel, target, state.run.threads);
+  const std::size_t steps = solver_.solve(part, kernel, target, state.run);
   state.steps += steps;
 
   change_.resize(state.qp.K->size(), 0.0);
@@ -156,9 +154,10 @@ double WorkingSets::improve(SmoState& state, const Active::Gradient& gradient) {
   for (std::size_t k = 0; k < changed.size(); ++k)
     coefficients[k] = std::exchange(change_[changed[k]], 0.0);
   state.cache.add(changed, coefficients, wishes(state, set, changed), active.f, state.run.threads);
-  state.work += costs.pair_step * static_cast<double>(steps) * static_cast<double>(set.size()) +
-                active.K->value_cost() * static_cast<double>(changed.size()) *
-                    static_cast<double>(active.f.size());
+  state.work +=
+      state.run.costs.pair_step * static_cast<double>(steps) * static_cast<double>(set.size()) +
+      active.K->value_cost() * static_cast<double>(changed.size()) *
+          static_cast<double>(active.f.size());
   return decrease;
 }
 

@@ -9,7 +9,7 @@
 
 namespace maxmargin {
 
-/// A way to bring the objective down: which states it can take, and one improvement of such a one.
+/// A way to decrease the objective: which states it takes, and one step from there.
 class Strategy {
  public:
   virtual ~Strategy() = default;

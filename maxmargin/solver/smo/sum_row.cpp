@@ -57,6 +57,12 @@ class NullPointQuadratic final : public Quadratic, PartialProducts {
     block_by_rows(*this, which, columns, out, threads);
   }
 
+  /// Pairs ask for one product at a time.
+  bool multiply_several(std::span<const std::vector<double>>, std::span<std::vector<double>>,
+                        const Threads&) const override {
+    return false;
+  }
+
   void among(std::span<const Index> points, std::span<const Index> which,
              std::span<float* const> out, const Threads& threads) const override {
     // Wherever the null point stands among the others, its row and column are filled here.

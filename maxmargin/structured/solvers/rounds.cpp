@@ -13,11 +13,7 @@ constexpr std::size_t most_flat_rounds = 20;
 }  // namespace
 
 Rounds::Rounds(const Structured& problem, const Stop& stop, const StructuredRun& run)
-    : problem_(problem),
-      stop_(stop),
-      run_(run),
-      limits_run_{run.threads, run.observer, {}},
-      limits_(limits_run_, stop) {
+    : problem_(problem), stop_(stop), run_(run), limits_run_{run}, limits_(limits_run_, stop) {
   progress_.size = problem.oracle.examples();
 }
 

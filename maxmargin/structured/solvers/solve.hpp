@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "maxmargin/base/field.hpp"
-#include "maxmargin/problem/solution.hpp"
+#include "maxmargin/problem/context.hpp"
 #include "maxmargin/structured/certificate.hpp"
 
 namespace maxmargin {
@@ -77,9 +77,8 @@ struct StructuredSolution {
   std::vector<StructuredPoint> curve;
 };
 
-struct StructuredRun {
-  const Threads& threads;
-  Observer observer = {};
+/// What a solver is given beside the problem: the context, and where it starts.
+struct StructuredRun : Context {
   std::uint64_t seed = 0;
   Planes start = {};  ///< of a smaller C, a checkpoint; feasible for the problem
   /// Called after exact passes with what there is, e.g. to write it down.

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "maxmargin/data/readers/number.hpp"
+#include "maxmargin/data/readers/formats/number.hpp"
 
 namespace maxmargin {
 

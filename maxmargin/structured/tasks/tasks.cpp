@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "maxmargin/base/error.hpp"
-#include "maxmargin/data/readers/number.hpp"
+#include "maxmargin/data/readers/formats/number.hpp"
 #include "maxmargin/structured/tasks/alignment/alignment.hpp"
 #include "maxmargin/structured/tasks/clustering/clustering.hpp"
 #include "maxmargin/structured/tasks/collective/collective.hpp"

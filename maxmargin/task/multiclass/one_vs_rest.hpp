@@ -37,11 +37,11 @@ struct OneVsRestScheme {
   static std::vector<std::size_t> doubtful(std::size_t, const Machines&, std::span<const double> f,
                                            std::span<const double> blur) {
     const auto top = static_cast<std::size_t>(std::max_element(f.begin(), f.end()) - f.begin());
-    std::vector<std::size_t> near;
+    std::vector<std::size_t> undecided;
     for (std::size_t m = 0; m < f.size(); ++m)
-      if (m != top && f[top] - f[m] < blur[top] + blur[m]) near.push_back(m);
-    if (!near.empty()) near.push_back(top);
-    return near;
+      if (m != top && f[top] - f[m] < blur[top] + blur[m]) undecided.push_back(m);
+    if (!undecided.empty()) undecided.push_back(top);
+    return undecided;
   }
 };
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "maxmargin/kernel/kernels.hpp"
-#include "maxmargin/problem/matrix/approximate.hpp"
+#include "maxmargin/problem/matrix/low_rank/approximate.hpp"
 #include "maxmargin/train/disk/reshape.hpp"
 
 namespace maxmargin {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "maxmargin/train/functions.hpp"
+#include "maxmargin/train/formulate/functions.hpp"
 
 namespace maxmargin {
 namespace {

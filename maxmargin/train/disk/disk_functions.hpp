@@ -6,7 +6,7 @@
 #include "maxmargin/task/task.hpp"
 #include "maxmargin/train/disk/reshape.hpp"
 #include "maxmargin/train/disk/spill.hpp"
-#include "maxmargin/train/problems.hpp"
+#include "maxmargin/train/formulate/problems.hpp"
 
 namespace maxmargin {
 

@@ -10,7 +10,7 @@
 #include "maxmargin/solver/lagrangian/streamed_lagrangian.hpp"
 #include "maxmargin/train/disk/disk_basis.hpp"
 #include "maxmargin/train/disk/disk_functions.hpp"
-#include "maxmargin/train/prepared.hpp"
+#include "maxmargin/train/formulate/prepared.hpp"
 
 namespace maxmargin {
 namespace {
@@ -91,7 +91,7 @@ std::size_t blocks_of(const Loss& loss) {
 /// taken in at the end.
 std::size_t working_bytes(std::size_t memory, const RowFile& rows, std::size_t numbers) {
   const std::size_t taken = program_bytes_out_of_core + streamed_pass_bytes(rows, numbers);
-  return memory > taken ? memory - taken : 0;
+  return MemoryBudget{memory}.without(taken).bytes;
 }
 
 Stage stage_for(const SpilledData& data, const Subproblems& problems, const TrainOptions& options,
@@ -124,7 +124,8 @@ Stage stage_for(const SpilledData& data, const Subproblems& problems, const Trai
     Approximate how = *options.approximate;
     how.seed = options.seed;
     if (how.rank > 0) require_memory_out_of_core(data.memory_bytes, how.rank + stage.functions());
-    const std::size_t sample = (data.memory_bytes - program_bytes_out_of_core) / 3;
+    const std::size_t sample =
+        MemoryBudget{data.memory_bytes}.without(program_bytes_out_of_core).sample().bytes;
     stage.basis =
         approximate_on_disk(*stage.rows, options.kernel, how,
                             {data.folder, chunk, sample, stage.functions()}, threads, go_on);
@@ -154,22 +155,20 @@ class Trainer {
         stage_(stage),
         rows_(*stage.rows),
         options_(options),
+        given_(context),
         threads_(context.threads),
-        observer_(context.observer),
-        seconds_(context.seconds),
         machines_(static_cast<double>(machines)) {}
 
   Part train(const Subproblem& machine, Outcome outcome, DiskReport& disk) {
     const StreamedProblem problem = problem_of(data_, stage_, machine, outcome);
-    Run context{threads_, {}, {}};
-    context.seconds_before = clock_.seconds();
-    context.observer = [this](Progress progress) {
+    Run context{given_.watched_by([this](Progress progress) {
       progress.done = (done_ + progress.done) / machines_;
-      answer_ = observer_ ? observer_(progress) : Control::proceed;
+      answer_ = given_.observer ? given_.observer(progress) : Control::proceed;
       return answer_;
-    };
+    })};
+    context.seconds_before = clock_.seconds();
     Stop stop = options_.stop;
-    stop.seconds = std::min(stop.seconds, seconds_);
+    stop.seconds = std::min(stop.seconds, given_.seconds);
     if (answer_ != Control::proceed) stop.seconds = 0;
     Part part = options_.solver == Lagrangian::name
                     ? by_lagrangian(machine, problem, stop, context, disk)
@@ -249,9 +248,8 @@ class Trainer {
   const Stage& stage_;
   const RowFile& rows_;
   const TrainOptions& options_;
+  const Context& given_;
   const Threads& threads_;
-  const Observer& observer_;
-  const double seconds_;
   const double machines_;
   double done_ = 0;
   Control answer_ = Control::proceed;

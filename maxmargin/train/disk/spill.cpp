@@ -8,6 +8,7 @@
 
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/base/memory_budget.hpp"
 #include "maxmargin/data/content_hash.hpp"
 #include "maxmargin/problem/streamed.hpp"
 #include "maxmargin/solver/interior_point/streamed.hpp"
@@ -155,7 +156,8 @@ void require_memory_out_of_core(std::size_t given, std::size_t features) {
 }
 
 std::size_t spill_chunk_bytes(std::size_t memory) {
-  return std::clamp(memory / (16 * 2 * stream_parts), least_chunk, most_chunk);
+  return std::clamp(MemoryBudget{memory}.chunks().divided(2 * stream_parts).bytes, least_chunk,
+                    most_chunk);
 }
 
 SpilledData spill(const std::string& path, const ReadOptions& reading, Outcome outcome,
@@ -163,11 +165,12 @@ SpilledData spill(const std::string& path, const ReadOptions& reading, Outcome o
   const Stopwatch clock;
   SpilledData spilled;
   spilled.memory_bytes =
-      options.memory_bytes > 0 ? options.memory_bytes : available_memory_bytes() / 2;
+      options.memory_bytes > 0 ? options.memory_bytes : MemoryBudget::of_machine().bytes;
   const std::size_t memory = spilled.memory_bytes;
   ReadOptions blockwise = reading;
   if (blockwise.block_bytes == 0)
-    blockwise.block_bytes = std::clamp(memory / 128, least_block, most_block);
+    blockwise.block_bytes =
+        std::clamp(MemoryBudget{memory}.text_block().bytes, least_block, most_block);
   Reader reader(path, blockwise, threads);
   const bool classes = outcome == Outcome::classes;
   LabelList labels;

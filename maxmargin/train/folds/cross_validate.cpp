@@ -194,6 +194,7 @@ OutOfFold judge_out_of_fold(const Prepared& prepared, const Folds& folds,
                             const Retrainer* retrainer) {
   const Threads& threads = context.threads;
   OutOfFold result;
+  result.ended = prepared.ended();
   Judge judge(prepared, folds, result);
   const Stopwatch clock;
   std::vector<std::vector<bool>> left_out;
@@ -249,11 +250,12 @@ CrossValidated cross_validate(Dataset data, const TrainOptions& options, int fol
   result.outcome = outcome_of(options.task);
   const Classes classes =
       result.outcome == Outcome::classes && data.labelled() ? classes_of(data) : Classes{};
-  const Prepared prepared = prepare(std::move(data), options, context.threads);
+  const Prepared prepared = prepare(std::move(data), options, context);
   result.classes = prepared.problems.classes;
   result.folds = make_folds(prepared.examples.x->count(), prepared.y, prepared.weight,
                             result.outcome, folds, options.seed);
-  OutOfFold judged = judge_out_of_fold(prepared, result.folds, options, context);
+  OutOfFold judged = judge_out_of_fold(prepared, result.folds, options,
+                                       context.after(prepared.seconds, options.stop));
   result.predicted = std::move(judged.predicted);
   result.ended = judged.ended;
   result.iterations = judged.iterations;

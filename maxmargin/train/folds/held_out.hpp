@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "maxmargin/train/prepared.hpp"
+#include "maxmargin/train/formulate/prepared.hpp"
 
 namespace maxmargin {
 

@@ -6,7 +6,7 @@
 
 #include "maxmargin/model/predict.hpp"
 #include "maxmargin/train/folds/retrain.hpp"
-#include "maxmargin/train/machines.hpp"
+#include "maxmargin/train/machines/machines.hpp"
 #include "tests/made_data.hpp"
 
 namespace maxmargin::held_out_test {

@@ -6,7 +6,7 @@
 
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/problem/feasible.hpp"
-#include "maxmargin/train/machines.hpp"
+#include "maxmargin/train/machines/machines.hpp"
 #include "tests/made_data.hpp"
 
 namespace maxmargin::restart_test {

@@ -4,15 +4,15 @@
 #include <cmath>
 #include <limits>
 
-#include "maxmargin/problem/matrix/cached_rows.hpp"
+#include "maxmargin/problem/matrix/cache/cached_rows.hpp"
 
 namespace maxmargin {
 namespace {
 
 Formulated formulated(const Prepared& prepared, const Subproblem& problem, const Kernel& kernel,
-                      const Threads& threads) {
+                      const Context& context) {
   return formulate(prepared.examples, problem.examples, problem.loss, kernel, problem.bias,
-                   threads);
+                   context);
 }
 
 /// The numbers of machines that are left among all.
@@ -44,9 +44,6 @@ Ended ended(const Subproblem& problem, const Certified& certified) {
   return has_width ? without_support(problem, certified).ended : certified.solution.ended;
 }
 
-// What kernel values of a restart may take: this part of what cached rows may.
-constexpr std::size_t restart_bytes = 4;
-
 void sum_up(Retrained& retrained) {
   for (std::size_t k = 0; k < retrained.machines.size(); ++k) {
     const Certified& certified = retrained.machines[k].certified;
@@ -55,13 +52,13 @@ void sum_up(Retrained& retrained) {
   }
 }
 
-/// The problem of a machine of all rows, whose kernel rows are kept within some bytes.
-Formulated keeping_rows(const Prepared& prepared, std::size_t number, Retrainable& can,
-                        const Kernel& kernel, std::size_t bytes, const Threads& threads) {
+/// The problem of a machine of all rows, whose kernel rows are cached within `room`.
+Formulated caching_rows(const Prepared& prepared, std::size_t number, Retrainable& can,
+                        const Kernel& kernel, MemoryBudget room, const Context& context) {
   Formulated all = number == 0
                        ? std::move(can.first)
-                       : formulated(prepared, prepared.problems.list[number], kernel, threads);
-  all.qp.K = cache_rows(std::move(all.qp.K), bytes);
+                       : formulated(prepared, prepared.problems.list[number], kernel, context);
+  all.qp.K = cache_rows(std::move(all.qp.K), room.bytes, context.costs);
   return all;
 }
 
@@ -77,7 +74,7 @@ TrainedMachine retrained(const FromMoreRows& more, const Subproblem& problem,
   const Formulated rest = without(more.all, problem.examples, problem.loss, problem.bias, left_out);
   const TrainOptions& options = run.options;
   const Solver solver = with_settings(options.settings ? *options.settings : Solver(Smo{}), rest.qp,
-                                      run.stop(), run.given.memory);
+                                      run.stop(), run.memory().bytes);
   TrainedMachine result;
   result.solver = name_of(solver);
   result.reason = "starts from the machine of more rows";
@@ -141,14 +138,13 @@ std::optional<Retrainable> retrainable(const Prepared& prepared, const TrainOpti
   const Subproblem& first = prepared.problems.list.front();
   const auto is_infinite = [](const Example& example) { return std::isinf(example.cost); };
   if (std::ranges::any_of(first.examples, is_infinite)) return std::nullopt;
-  Retrainable result{formulated(prepared, first, options.kernel, context.threads)};
+  Retrainable result{formulated(prepared, first, options.kernel, context)};
   const bool is_smo =
       options.settings ? std::holds_alternative<Smo>(*options.settings)
       : options.solver != "auto"
           ? options.solver == Smo::name
           : std::holds_alternative<Smo>(
-                chosen_solver(result.first.qp, options.stop, options, memory_for(options, context))
-                    .solver);
+                chosen_solver(result.first.qp, options.stop, options, context).solver);
   if (!is_smo) return std::nullopt;
   return result;
 }
@@ -164,12 +160,13 @@ std::vector<Retrained> retrain_each(const Prepared& prepared, Retrainable can,
       prepared.examples, prepared.problems, options, context,
       [&](std::size_t k, const Context& given) {
         const Subproblem& problem = prepared.problems.list[k];
-        const std::size_t kept = given.memory / 4;
-        const Context beside = given.with_memory(given.memory - kept);
-        const Formulated all = keeping_rows(prepared, k, can, options.kernel, kept, given.threads);
+        const MemoryBudget machine = memory_for(options, given), room = machine.rows_of_folds();
+        const Context beside = given.with_memory(machine.without(room.bytes));
+        const Formulated all = caching_rows(prepared, k, can, options.kernel, room, given);
         const TrainedMachine whole =
             train_one(prepared.examples, all, {options, beside, audience, k * steps});
-        const Restart restart(all.qp, whole.certified, kept / restart_bytes, given.threads);
+        const Restart restart(all.qp, whole.certified, room.values_of_restart().bytes,
+                              given.threads);
         for (std::size_t fold = 0; fold < results.size(); ++fold) {
           Retrained& result = results[fold];
           const auto at = std::ranges::lower_bound(result.number, k) - result.number.begin();
@@ -201,19 +198,21 @@ Retrainer::Retrainer(const Prepared& prepared, Retrainable can, const TrainOptio
   double examples = 0;
   for (const Subproblem& problem : prepared.problems.list)
     examples += static_cast<double>(problem.examples.size());
-  for_each_machine(
-      prepared.examples, prepared.problems, options, context,
-      [&](std::size_t k, const Context& given) {
-        const double share =
-            static_cast<double>(prepared.problems.list[k].examples.size()) / examples;
-        const auto kept =
-            static_cast<std::size_t>(share * static_cast<double>(kept_part(options, context)));
-        all_[k] = keeping_rows(prepared, k, can, options.kernel, kept, given.threads);
-        const Context beside = beside_kept(given, options, context);
-        whole_[k] = train_one(prepared.examples, all_[k], {options, beside, audience, k},
-                              prepared.problems.list[k].start);
-        restart_[k] = Restart(all_[k].qp, whole_[k].certified, kept / restart_bytes, given.threads);
-      });
+  for_each_machine(prepared.examples, prepared.problems, options, context,
+                   [&](std::size_t k, const Context& given) {
+                     const double share =
+                         static_cast<double>(prepared.problems.list[k].examples.size()) / examples;
+                     const auto all_rooms =
+                         static_cast<double>(memory_for(options, context).rows_of_folds().bytes);
+                     const MemoryBudget room{static_cast<std::size_t>(share * all_rooms)};
+                     all_[k] = caching_rows(prepared, k, can, options.kernel, room, given);
+                     const Context beside = beside_rows_of_folds(given, options, context);
+                     whole_[k] =
+                         train_one(prepared.examples, all_[k], {options, beside, audience, k},
+                                   prepared.problems.list[k].start);
+                     restart_[k] = Restart(all_[k].qp, whole_[k].certified,
+                                           room.values_of_restart().bytes, given.threads);
+                   });
 }
 
 Retrained Retrainer::without(const std::vector<bool>& left_out, const TrainOptions& options,
@@ -233,7 +232,7 @@ Retrained Retrainer::without(const std::vector<bool>& left_out, const TrainOptio
                        examples = from->problems.list[static_cast<std::size_t>(at)].examples.size();
                      }
                      const bool is_same = result.problems.list[k].examples.size() == examples;
-                     const Context beside = beside_kept(given, options, context);
+                     const Context beside = beside_rows_of_folds(given, options, context);
                      result.machines[k] =
                          is_same ? *machine
                                  : retrained({all_[number], restart_[number], machine->certified},
@@ -264,7 +263,7 @@ std::vector<Retrained> Retrainer::without_each(std::span<const std::vector<bool>
   }
   const Threads alone(1);
   const auto crew = static_cast<std::size_t>(threads.count());
-  const Context each = context.on(alone).with_memory(memory_for(options, context) / crew);
+  const Context each = context.on(alone).with_memory(memory_for(options, context).divided(crew));
   threads.run(left_out.size(), [&](std::size_t fold) { retrain(fold, each); });
   return results;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "maxmargin/solver/restart.hpp"
-#include "maxmargin/train/machines.hpp"
+#include "maxmargin/train/machines/machines.hpp"
 
 namespace maxmargin {
 
@@ -39,8 +39,8 @@ inline constexpr std::size_t most_at_once = 32;
 /// Trains the machines of a data set again and again without some of its rows, those of a fold. All
 /// of them share one kernel matrix over all rows, and rows of it that are expensive are computed
 /// once. Each starts from the variables of the machine of
-/// all rows and from its f, which must be mended only for what the rows that are left out had
-/// contributed; it is solved as well as a machine trained afresh.
+/// all rows and from its f, from which only the share of the rows that are left out is taken; it is
+/// solved as well as a machine trained afresh.
 class Retrainer {
  public:
   /// Trains the machines of all rows. Keeps a reference to `prepared`.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "maxmargin/problem/cost_model.hpp"
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/solver/smo/candidate.hpp"
 
 namespace maxmargin {
@@ -57,11 +57,11 @@ void CachedPairs::show(std::size_t point) {
   }
 }
 
-Active::Range CachedPairs::ends(std::size_t row, bool kept) const {
+Active::Range CachedPairs::ends(std::size_t row, bool cached) const {
   Active::Range range;
   for (std::size_t p = 0; p < active_.f.size(); ++p) {
     const std::size_t at = position(row, p);
-    if ((inner_.row[at] != nullptr) != kept) continue;
+    if ((inner_.row[at] != nullptr) != cached) continue;
     for (const InnerProblem::Variable& each : inner_.variable[at]) {
       const double negative_gradient = inner_.negative_gradient[at] + each.own;
       if (each.beta < each.upper) range.highest = std::max(range.highest, negative_gradient);
@@ -95,22 +95,23 @@ std::vector<Index> CachedPairs::worst_missing(const Active::Gradient& ends) cons
 }
 
 CachedPairs::Result CachedPairs::improve(double target, std::size_t most_steps,
-                                         const Threads& threads) {
+                                         const Context& context) {
   Result result;
   const double points = static_cast<double>(active_.f.size());
   while (result.steps < most_steps) {
     Active::Gradient all{std::vector<Active::Range>(active_.rows())};
     double cached_violation = 0;
     for (std::size_t r = 0; r < active_.rows(); ++r) {
-      const Active::Range kept = ends(r, true), missing = ends(r, false);
-      all.row[r] = {std::max(kept.highest, missing.highest), std::min(kept.lowest, missing.lowest)};
-      cached_violation = std::max(cached_violation, kept.violation());
+      const Active::Range cached = ends(r, true), missing = ends(r, false);
+      all.row[r] = {std::max(cached.highest, missing.highest),
+                    std::min(cached.lowest, missing.lowest)};
+      cached_violation = std::max(cached_violation, cached.violation());
     }
     if (!(all.violation() > target)) break;
     const double aim = std::max(target, cached_share * all.violation());
     if (cached_violation <= aim) {
       const std::vector<Index> some = worst_missing(all);
-      if (!cache_.fetch(some, threads)) break;
+      if (!cache_.fetch(some, context.threads)) break;
       for (const Index point : some) show(point);
       result.work += active_.K->value_cost() * points * static_cast<double>(some.size());
       continue;
@@ -118,7 +119,7 @@ CachedPairs::Result CachedPairs::improve(double target, std::size_t most_steps,
     const InnerResult inner = solve_inner(inner_, aim, most_steps - result.steps);
     result.steps += inner.steps;
     result.decrease += inner.decrease;
-    result.work += costs.pair_step * points * static_cast<double>(inner.steps);
+    result.work += context.costs.pair_step * points * static_cast<double>(inner.steps);
     if (inner.steps == 0) break;
   }
   for (std::size_t v = 0; v < active_.size(); ++v)

@@ -9,17 +9,17 @@
 
 namespace maxmargin {
 
-/// Pairs of variables chosen by second order among all of a problem whose rows are mostly zero
-/// (narrow Gaussians) and kept: a step costs as much as its two rows have values that count. Where
-/// most variables end between their bounds this visits fewer rows than working sets do, which bring
-/// together variables that have nothing to do with each other. Points whose row is not yet kept
-/// wait until those with one violate little in comparison; then the worst get theirs.
+/// SMO's pairs, chosen by second order among all variables whose kernel rows are cached, where rows
+/// are sparse (narrow Gaussians): a step costs as much as its two rows have non-negligible values.
+/// Where most support vectors are free this takes fewer rows than working sets do, whose variables
+/// are mostly far from each other. Points without a cached row wait until those with one violate
+/// little in comparison; then the rows of the most violating ones are computed.
 class TruncatedPairs {
  public:
   /// Steps between two looks at limits: the points are gathered again each time.
   static constexpr std::size_t at_once = 16384;
 
-  /// Whether K keeps such rows, and pairs alone keep the equality rows.
+  /// Whether K caches such rows, and all equality rows are pair rows.
   static bool can_take(const Active& active, const CoupledRows& coupling);
 
   explicit TruncatedPairs(Active& active);
@@ -27,7 +27,7 @@ class TruncatedPairs {
   struct Result {
     std::size_t steps = 0;
     double decrease = 0;       ///< of the objective
-    std::size_t computed = 0;  ///< rows that were not kept before
+    std::size_t computed = 0;  ///< rows that were not cached before
     bool lacks_room = false;   ///< for rows: pairs cannot go on
   };
   /// Moves beta of the active problem until its violation is at most `target` or `most_steps` were

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "maxmargin/base/rng.hpp"
+#include "maxmargin/problem/matrix/cache/truncated_rows.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
-#include "maxmargin/problem/matrix/truncated_rows.hpp"
 #include "maxmargin/solver/smo/smo.hpp"
 #include "maxmargin/solver/solvers.hpp"
 

@@ -17,11 +17,11 @@ struct NewtonMove {
   bool whole = false;            ///< the last step was not cut short by a bound
 };
 
-/// Minimises the objective over the free variables alone, with every pair row kept and the residual
-/// of the coupled rows removed: solves (K_FF + D) d = F_F - E' nu with E d = what the rows E lack,
-/// fixes what would cross a bound there as long as that is little, goes as far as the bounds allow,
-/// fixes what has reached one and goes on with the rest, with `most_steps` factorisations at most.
-/// `active` is left as it is.
+/// Newton's method on the free variables (an active set method): solves (K_FF + D) d = F_F - E' nu
+/// with E d = the residual of the equality rows E (none of the pair rows), fixes variables that
+/// would cross a bound there as long as they are few, goes as far as the bounds allow, fixes those
+/// that have reached one and goes on with the rest, with `most_steps` factorisations at most.
+/// `active` is not changed.
 /// Close to the optimum the free variables no longer change, and one such step is as good as any
 /// number of pairs. O(free^3) for each step; no move if the free variables share points or their
 /// matrix is not definite.

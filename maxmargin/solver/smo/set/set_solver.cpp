@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/linalg/accumulate.hpp"
-#include "maxmargin/problem/cost_model.hpp"
 #include "maxmargin/solver/smo/set/newton.hpp"
 
 namespace maxmargin {
@@ -78,7 +78,7 @@ void SetKernel::resize(std::size_t size) {
 }
 
 std::size_t SetSolver::solve(Active& set, const SetKernel& K, double target,
-                             const Threads& threads) {
+                             const Context& context) {
   lay_out(set, K);
   const double size = static_cast<double>(set.size());
   const std::size_t at_once = steps_between_looks * set.size();
@@ -90,12 +90,12 @@ std::size_t SetSolver::solve(Active& set, const SetKernel& K, double target,
     carry_over(set, K);
     steps += result.steps;
     if (result.steps < at_once || steps >= steps_per_variable * set.size()) return steps;
-    spent += costs.pair_step * size * static_cast<double>(result.steps);
+    spent += context.costs.pair_step * size * static_cast<double>(result.steps);
     const std::vector<Index> free = free_of(set);
-    const double cost = costs.newton(free.size());
+    const double cost = context.costs.newton(free.size());
     if (spent < cost) continue;
     apply(newton_move(set, K, free, static_cast<int>(std::min(spent / cost, most_steps_of_newton)),
-                      threads),
+                      context.threads),
           K, set);
     spent = 0;
   }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "maxmargin/problem/context.hpp"
 #include "maxmargin/solver/smo/active.hpp"
 #include "maxmargin/solver/smo/set/inner.hpp"
 #include "maxmargin/solver/smo/set/set_kernel.hpp"
@@ -38,7 +39,7 @@ class SetSolver {
   /// Moves beta of `set` until its violation is at most `target`; carries its f along. `K`: over
   /// the points of the set, which two variables of one pair row may share if they have no
   /// curvature. Returns the number of steps.
-  std::size_t solve(Active& set, const SetKernel& K, double target, const Threads& threads);
+  std::size_t solve(Active& set, const SetKernel& K, double target, const Context& context);
 
  private:
   void lay_out(const Active& set, const SetKernel& K);
@@ -47,7 +48,7 @@ class SetSolver {
 
   InnerProblem inner_;
   std::vector<std::size_t> position_;  ///< of each variable in the inner problem
-  std::vector<unsigned char> number_;  ///< of each variable at its place
+  std::vector<unsigned char> number_;  ///< of each variable at its position
   SetKernel padded_;
 };
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "maxmargin/problem/cost_model.hpp"
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/problem/sub_problem.hpp"
 
 namespace maxmargin {
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t rows_per_task = 64;
 
-bool picking_pays(const Quadratic& K, const RowCache& cache) {
+bool picking_pays(const Quadratic& K, const RowCache& cache, const CostModel& costs) {
   const bool near = cache.size() * K.size() <= costs.cached_values;
   return K.value_cost() >= (near ? costs.pick_cached_value : costs.pick_value);
 }
@@ -34,11 +34,12 @@ bool may_share_points(const Active& active, std::span<const Index> set,
 
 const SetKernel& SetValues::fill(const Active& active, const CoupledRows& coupling,
                                  std::span<const Index> set, const RowCache& cache,
-                                 const Threads& threads) {
+                                 const Context& context) {
+  const Threads& threads = context.threads;
   const std::vector<Index> points = points_of(active.point, set);
   numbers_ = positions_of(active.point, set, points);
   over_points_.resize(points.size());
-  gather(active, points, over_points_, cache, threads);
+  gather(active, points, over_points_, cache, context);
   if (coupling.empty() && may_share_points(active, set, numbers_)) return over_points_;
   over_variables_.resize(set.size());
   spread(set, threads);
@@ -48,8 +49,9 @@ const SetKernel& SetValues::fill(const Active& active, const CoupledRows& coupli
 }
 
 void SetValues::gather(const Active& active, std::span<const Index> points, SetKernel& values,
-                       const RowCache& cache, const Threads& threads) {
-  const bool picking = picking_pays(*active.K, cache);
+                       const RowCache& cache, const Context& context) {
+  const Threads& threads = context.threads;
+  const bool picking = picking_pays(*active.K, cache, context.costs);
   std::vector<Index> held, missing, missing_points;  // positions among the points
   for (std::size_t p = 0; p < points.size(); ++p) {
     const bool is_held = picking && cache.holds(points[p]);

@@ -3,7 +3,8 @@
 #include <span>
 #include <vector>
 
-#include "maxmargin/problem/matrix/row_cache.hpp"
+#include "maxmargin/problem/context.hpp"
+#include "maxmargin/problem/matrix/cache/row_cache.hpp"
 #include "maxmargin/solver/smo/active.hpp"
 #include "maxmargin/solver/smo/set/set_solver.hpp"
 
@@ -16,13 +17,13 @@ class SetValues {
   /// them, or variables cannot share a point in a SetSolver, over its variables. Stays until the
   /// next call.
   const SetKernel& fill(const Active& active, const CoupledRows& coupling,
-                        std::span<const Index> set, const RowCache& cache, const Threads& threads);
+                        std::span<const Index> set, const RowCache& cache, const Context& context);
   /// Of each variable of the set: its row among these values.
   std::span<const Index> numbers() const { return numbers_; }
 
  private:
   void gather(const Active& active, std::span<const Index> points, SetKernel& values,
-              const RowCache& cache, const Threads& threads);
+              const RowCache& cache, const Context& context);
   void spread(std::span<const Index> set, const Threads& threads);
   void add(const CoupledRows& coupling, const Active& active, std::span<const Index> set,
            const Threads& threads);

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "maxmargin/base/error.hpp"
-#include "maxmargin/data/readers/number.hpp"
+#include "maxmargin/data/readers/formats/number.hpp"
 
 namespace maxmargin {
 namespace {

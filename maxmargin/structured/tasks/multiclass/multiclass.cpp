@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "maxmargin/base/error.hpp"
-#include "maxmargin/data/readers/number.hpp"
+#include "maxmargin/data/readers/formats/number.hpp"
 #include "maxmargin/data/readers/read.hpp"
 #include "maxmargin/loss/block.hpp"
 #include "maxmargin/structured/enumeration.hpp"

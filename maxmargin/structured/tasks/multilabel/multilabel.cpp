@@ -5,7 +5,7 @@
 #include <map>
 
 #include "maxmargin/base/error.hpp"
-#include "maxmargin/data/readers/number.hpp"
+#include "maxmargin/data/readers/formats/number.hpp"
 #include "maxmargin/structured/tasks/feature_row.hpp"
 
 namespace maxmargin {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "maxmargin/base/error.hpp"
-#include "maxmargin/data/readers/number.hpp"
+#include "maxmargin/data/readers/formats/number.hpp"
 
 namespace maxmargin {
 namespace {

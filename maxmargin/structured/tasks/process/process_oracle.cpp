@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "maxmargin/base/error.hpp"
-#include "maxmargin/data/readers/number.hpp"
+#include "maxmargin/data/readers/formats/number.hpp"
 #include "maxmargin/model/file/header_json.hpp"
 #include "maxmargin/structured/tasks/process/process.hpp"
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "maxmargin/base/error.hpp"
-#include "maxmargin/data/readers/number.hpp"
+#include "maxmargin/data/readers/formats/number.hpp"
 #include "maxmargin/structured/tasks/grouped_rows.hpp"
 
 namespace maxmargin {

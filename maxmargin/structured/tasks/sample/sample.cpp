@@ -6,7 +6,7 @@
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/base/text.hpp"
-#include "maxmargin/data/readers/number.hpp"
+#include "maxmargin/data/readers/formats/number.hpp"
 #include "maxmargin/structured/tasks/feature_row.hpp"
 #include "maxmargin/structured/tasks/ranking/ranking.hpp"
 

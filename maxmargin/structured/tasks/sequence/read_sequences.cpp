@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "maxmargin/base/error.hpp"
-#include "maxmargin/data/readers/number.hpp"
+#include "maxmargin/data/readers/formats/number.hpp"
 #include "maxmargin/structured/tasks/feature_row.hpp"
 #include "maxmargin/structured/tasks/sequence/template.hpp"
 #include "maxmargin/structured/tasks/text_lines.hpp"

@@ -8,10 +8,10 @@
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/base/text.hpp"
 #include "maxmargin/base/visit.hpp"
-#include "maxmargin/data/readers/number.hpp"
+#include "maxmargin/data/readers/formats/number.hpp"
 #include "maxmargin/linalg/accumulate.hpp"
-#include "maxmargin/problem/matrix/approximate.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
+#include "maxmargin/problem/matrix/low_rank/approximate.hpp"
 #include "maxmargin/structured/tasks/sequence/token_surrogate.hpp"
 #include "maxmargin/structured/tasks/text_lines.hpp"
 

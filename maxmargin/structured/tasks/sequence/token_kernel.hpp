@@ -5,7 +5,7 @@
 
 #include "maxmargin/base/threads.hpp"
 #include "maxmargin/kernel/engine/engine.hpp"
-#include "maxmargin/problem/matrix/low_rank.hpp"
+#include "maxmargin/problem/matrix/low_rank/low_rank.hpp"
 #include "maxmargin/structured/tasks/sequence/chain.hpp"
 
 namespace maxmargin {

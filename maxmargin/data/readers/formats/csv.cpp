@@ -1,0 +1,183 @@
+#include <cmath>
+
+#include "maxmargin/data/readers/formats/csv_layout.hpp"
+#include "maxmargin/data/readers/formats/number.hpp"
+#include "maxmargin/data/readers/formats/piece_parsers.hpp"
+#include "maxmargin/data/readers/row_reader.hpp"
+
+// Comma- or tab-separated text with quotes as in RFC 4180, one row a record.
+
+namespace maxmargin {
+namespace {
+
+class RecordParser {
+ public:
+  RecordParser(Piece& piece, const CsvLayout& layout, LabelKind kind)
+      : piece_(piece), layout_(layout), kind_(kind), end_(piece.text.data() + piece.text.size()) {
+    // Every field ends with a byte, and a feature has one of its own; others may be empty.
+    const std::size_t most_rows = piece.text.size() / (layout.fields + layout.features) + 2;
+    Piece::make_room(piece.values, most_rows * layout.features);
+    Piece::make_room(piece.label, most_rows);
+    Piece::make_room(piece.weight, most_rows);
+    if (layout.weight_over) Piece::make_room(piece.weight_over, most_rows);
+  }
+
+  void run() {
+    const char* at = piece_.text.data();
+    while (at < end_) {
+      line_ = at;
+      if (!ends_record(at)) {
+        at = record(at);
+        if (at == nullptr) return;
+        ++piece_.rows;
+      }
+      at += *at == '\r' ? 2 : 1;
+      ++piece_.lines;
+    }
+  }
+
+ private:
+  const char* fail(const char* at, TextFault fault) {
+    fault.line = piece_.lines;
+    fault.column = static_cast<std::size_t>(at - line_) + 1;
+    piece_.fault = std::move(fault);
+    return nullptr;
+  }
+
+  // Each of these returns the end of what it read, or null after fail().
+
+  const char* record(const char* at) {
+    double* value = piece_.values.data() + piece_.rows * layout_.features;
+    for (std::size_t field = 0;; ++field, ++at) {
+      if (field == layout_.fields)
+        return fail(at, {0, 0, "more than " + std::to_string(field) + " fields in this row",
+                         "give every row the same number of fields"});
+      at = layout_.is_feature(field) ? number(at, field, *value++) : other(at, field);
+      if (at == nullptr) return nullptr;
+      if (*at == layout_.separator) continue;
+      if (field + 1 < layout_.fields)
+        return fail(at, {0, 0,
+                         std::to_string(field + 1) + " fields in this row where " +
+                             std::to_string(layout_.fields) + " are expected",
+                         "give every row the same number of fields"});
+      return at;
+    }
+  }
+
+  const char* number(const char* at, std::size_t field, double& value) {
+    const char* begin = at;
+    while (*begin == ' ') ++begin;
+    const char* end = scan_number(begin, value);
+    if (end != nullptr) {
+      while (*end == ' ') ++end;
+      if ((*end == layout_.separator || ends_record(end)) && std::isfinite(value)) return end;
+    }
+    return odd_number(at, field, value);
+  }
+
+  /// A number in quotes, or none.
+  const char* odd_number(const char* at, std::size_t field, double& value) {
+    const CsvField parts = csv_field(at, end_, layout_.separator);
+    if (parts.end == nullptr) return fail(parts.wrong_at, parts.fault);
+    const std::string where = " in " + layout_.column(field);
+    const auto number = number_in(parts.text);
+    if (says_missing(parts.text))
+      return fail(
+          at, {0, 0,
+               (trimmed(parts.text).empty() ? std::string("an empty field") : shown(parts.text)) +
+                   where + " is not a finite number",
+               "fill in a number or remove the row"});
+    if (!number)
+      return fail(at, {0, 0, shown(parts.text) + where + " is not a number",
+                       "code it as numbers, or name the column as the label if it is the label"});
+    if (!std::isfinite(*number))
+      return fail(at, {0, 0, shown(parts.text) + where + " is too large for a number",
+                       "scale the column or remove the row"});
+    value = *number;
+    return parts.end;
+  }
+
+  const char* other(const char* at, std::size_t field) {
+    const CsvField parts = csv_field(at, end_, layout_.separator);
+    if (parts.end == nullptr) return fail(parts.wrong_at, parts.fault);
+    if (layout_.label == field) {
+      const auto problem = read_label(parts.text, kind_, piece_.words, piece_.label[piece_.rows]);
+      if (problem) return fail(at, {0, 0, problem->what, problem->mend});
+    } else if (layout_.weight == field || layout_.weight_over == field) {
+      const auto weight = number_in(parts.text);
+      if (!weight || !std::isfinite(*weight) || *weight < 0)
+        return fail(at, {0, 0, shown(parts.text) + " is not a weight",
+                         "weights are finite numbers of 0 or more"});
+      (layout_.weight == field ? piece_.weight : piece_.weight_over)[piece_.rows] = *weight;
+    }
+    if (parts.line_feeds > 0) {
+      piece_.lines += parts.line_feeds;
+      line_ = parts.line_start;
+    }
+    return parts.end;
+  }
+
+  Piece& piece_;
+  const CsvLayout& layout_;
+  LabelKind kind_;
+  const char* end_;
+  const char* line_ = nullptr;
+};
+
+class CsvReader final : public RowReader {
+ public:
+  CsvReader(std::unique_ptr<Source> source, const ReadOptions& options, char separator,
+            const Threads& threads)
+      : options_(options),
+        separator_(separator),
+        text_(std::move(source), Records::quoted, block_bytes(options, threads), threads) {}
+
+  bool advance() override {
+    if (!text_.next()) return false;
+    if (!builder_) {
+      const std::string_view text = text_.text();
+      if (skip_blank_lines(text) == text.data() + text.size()) {
+        text_.pass();
+        return true;
+      }
+      layout_ = csv_layout(text, text_.place(), separator_, options_);
+      builder_.emplace(text_.name(), false, layout_.features);
+      text_.skip(layout_.header_bytes, layout_.header_lines);
+    }
+    text_.run(
+        [&](Piece& piece) { parse_csv(piece, layout_, options_.labels); }, *builder_,
+        {layout_.label.has_value(), layout_.weight.has_value(), layout_.weight_over.has_value()});
+    return true;
+  }
+
+  void expect_all() override { text_.expect_all(); }
+
+  std::size_t ready() const override { return builder_ ? builder_->rows() : 0; }
+
+  Dataset take() override {
+    if (!builder_) return {};
+    Dataset data = builder_->take();
+    data.feature_names = layout_.feature_names();
+    return data;
+  }
+
+ private:
+  ReadOptions options_;
+  char separator_;
+  TextParser text_;
+  CsvLayout layout_;
+  std::optional<DatasetBuilder> builder_;
+};
+
+}  // namespace
+
+void parse_csv(Piece& piece, const CsvLayout& layout, LabelKind kind) {
+  RecordParser(piece, layout, kind).run();
+}
+
+std::unique_ptr<RowReader> csv_reader(std::unique_ptr<Source> source, const ReadOptions& options,
+                                      char separator, const Threads& threads) {
+  return std::make_unique<CsvReader>(std::move(source), options, separator, threads);
+}
+
+}  // namespace maxmargin

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "maxmargin/base/cost_model.hpp"
+#include "maxmargin/problem/matrix/quadratic.hpp"
+
+namespace maxmargin {
+
+/// The same matrix, for several problems over it one after another: a row that has been
+/// computed is cached, within `bytes`, and the next problem finds it. Rows that are about as fast
+/// to compute as to read, or that are products of few columns, are not cached: then it is `K`
+/// itself.
+std::shared_ptr<const Quadratic> cache_rows(std::shared_ptr<const Quadratic> K, std::size_t bytes,
+                                            const CostModel& costs = {});
+
+}  // namespace maxmargin

@@ -1,0 +1,147 @@
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <mutex>
+
+#include "maxmargin/base/clock.hpp"
+#include "maxmargin/solver/solve_from.hpp"
+#include "maxmargin/train/formulate/prepared.hpp"
+#include "maxmargin/train/memory.hpp"
+
+namespace maxmargin {
+
+/// What came out of one machine's training.
+struct TrainedMachine {
+  Certified certified;
+  std::vector<std::pair<Index, double>> coefficients;  ///< of rows of the data
+  std::string solver, reason;
+  double true_dual = -infinity;
+  std::optional<Improvement> improvement{};
+  std::size_t rank = 0;  ///< with an improvement
+  double residual = 1;
+};
+
+/// Tells one observer of several machines, trained one after another or side by side.
+class Audience {
+ public:
+  /// Keeps a reference to the observer of the context.
+  Audience(const Context& context, std::size_t machines)
+      : observer_(context.observer), seconds_(context.seconds), shares_(machines, 0.0) {}
+
+  Control tell(std::size_t machine, Progress progress) {
+    const std::lock_guard lock(mutex_);
+    set_share(machine, progress.done);
+    progress.seconds = clock_.seconds();
+    progress.done = std::min(1.0, sum_of_shares_ / static_cast<double>(shares_.size()));
+    if (answer_ == Control::proceed && observer_) answer_ = observer_(progress);
+    return answer_;
+  }
+  void finished(std::size_t machine) {
+    const std::lock_guard lock(mutex_);
+    set_share(machine, 1);
+  }
+  Control answer() const {
+    const std::lock_guard lock(mutex_);
+    return answer_;
+  }
+  /// The limit is one for all machines; what is left of it may be nothing.
+  Stop rest_of(Stop stop) const {
+    const double given = std::min(stop.seconds, seconds_);
+    stop.seconds = answer() == Control::proceed ? std::max(0.0, given - clock_.seconds()) : 0;
+    return stop;
+  }
+  /// Whether a machine that has not begun need not begin.
+  bool is_over(const Stop& stop) const { return rest_of(stop).seconds <= 0; }
+  /// A machine that had no time because another one was cancelled is cancelled, too.
+  Ended ended(Ended machine) const {
+    return answer() == Control::cancel && machine == Ended::time_limit ? Ended::cancelled : machine;
+  }
+
+ private:
+  /// There may be millions of machines: their sum is kept, not taken.
+  void set_share(std::size_t machine, double share) {
+    sum_of_shares_ += share - shares_[machine];
+    shares_[machine] = share;
+  }
+
+  const Observer& observer_;
+  const double seconds_;
+  mutable std::mutex mutex_;
+  std::vector<double> shares_;
+  double sum_of_shares_ = 0;
+  Control answer_ = Control::proceed;
+  Stopwatch clock_;
+};
+
+/// What the training of one machine is given from outside: options, threads and memory, and who is
+/// told of it.
+struct MachineRun {
+  const TrainOptions& options;
+  const Context& given;  ///< its threads and its memory
+  Audience& audience;
+  std::size_t number;  ///< of the machine, to the audience
+
+  MemoryBudget memory() const { return memory_for(options, given); }
+  /// What is left of the limits.
+  Stop stop() const { return audience.rest_of(options.stop); }
+  /// For its solver: told of through the audience.
+  Context context() const {
+    return given.watched_by(
+        [this](const Progress& progress) { return audience.tell(number, progress); });
+  }
+  Ended ended(Ended machine) const { return audience.ended(machine); }
+  Judged judged() const { return options.certified ? Judged::apart : Judged::by_solver; }
+};
+
+/// The solver that the options ask for, or the one that fits, with the memory of the context.
+Choice chosen_solver(const DualQp& qp, const Stop& stop, const TrainOptions& options,
+                     const Context& context);
+
+/// Many machines run side by side, one thread each; few share all threads one after another. The
+/// result has the same bits either way.
+bool side_by_side(std::size_t machines, const Threads& threads);
+
+/// Calls `work(machine, context)` for each machine, with the memory and the threads that it has.
+void for_each_machine(const Examples& data, const Subproblems& problems,
+                      const TrainOptions& options, const Context& context,
+                      const std::function<void(std::size_t, const Context&)>& work);
+
+/// What is stored of a solution, certified: the threshold or thresholds and the coefficients of the
+/// functions as they are given. In the basis that solvers work with, a certificate knows nothing of
+/// the rounding of its own coefficients when they become those.
+void state_as_given(const Formulated& formulated, const Stop& stop, Certified& certified);
+
+/// Trains the machine of a problem, with its variables and its f; from the coefficients `start` of
+/// rows, where there are such.
+TrainedMachine train_one(const Examples& data, const Formulated& formulated, const MachineRun& run,
+                         std::span<const std::pair<Index, double>> start = {});
+
+/// Trains all machines; their variables and f are not kept.
+std::vector<TrainedMachine> train_machines(const Examples& data, const Subproblems& problems,
+                                           const TrainOptions& options, const Context& context);
+
+/// The bias of a machine that penalises it.
+double sum_of_coefficients(const DualQp& qp, std::span<const double> a);
+
+/// The thresholds of the two sides of a nu machine are its bias and half the width between them.
+/// nu-SVC: b - rho and b + rho, and all is divided by rho; nu-SVR: b + epsilon and b - epsilon.
+/// Where b is penalised or none, the one multiplier that there is is the width.
+void set_width(const Subproblem& problem, Machine& machine);
+
+/// The numbers of the support vectors of all machines, once each, and the machines over them.
+void assemble(const Examples& data, const Subproblems& problems,
+              std::span<const TrainedMachine> trained, Model& model);
+
+/// The model of these machines, and what is told of its training. It knows the rows that are its
+/// support vectors, but has no copy of them.
+Trained summed_up(const Prepared& prepared, const Subproblems& problems,
+                  const TrainOptions& options, std::span<const TrainedMachine> machines,
+                  const Threads& threads);
+
+/// The same with a copy of them.
+Trained put_together(const Prepared& prepared, const Subproblems& problems,
+                     const TrainOptions& options, std::span<const TrainedMachine> machines,
+                     const Threads& threads);
+
+}  // namespace maxmargin

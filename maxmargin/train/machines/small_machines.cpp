@@ -1,0 +1,291 @@
+#include "maxmargin/train/machines/small_machines.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "maxmargin/certify/certify_known.hpp"
+
+namespace maxmargin {
+namespace {
+
+constexpr std::size_t most_bytes = std::size_t{16} << 20;
+constexpr double seconds_between_small_ones = 0.1;
+
+/// The kernel matrix of one machine, dense; its memory goes on to the next one.
+class MachineMatrix final : public Quadratic {
+ public:
+  explicit MachineMatrix(const MatrixTraits& traits) : traits_(traits) {}
+
+  /// Takes the values among some points of a larger matrix.
+  void assign(std::span<const double> all, std::size_t stride, std::span<const Index> points) {
+    n_ = points.size();
+    values_.resize(n_ * n_);
+    diagonal_.resize(n_);
+    for (std::size_t i = 0; i < n_; ++i) {
+      const double* row = all.data() + points[i] * stride;
+      for (std::size_t j = 0; j < n_; ++j) values_[i * n_ + j] = row[points[j]];
+      diagonal_[i] = values_[i * n_ + i];
+    }
+  }
+  const double* row(std::size_t i) const { return values_.data() + i * n_; }
+
+  std::size_t size() const override { return n_; }
+  std::span<const double> diagonal() const override { return diagonal_; }
+  MatrixTraits traits() const override {
+    MatrixTraits own = traits_;
+    own.fast_error = own.exact_error;
+    own.bytes = values_.size() * sizeof(double);
+    own.columns = n_;
+    return own;
+  }
+  MatrixCapabilities can() const override { return {}; }
+  void rows(std::span<const Index> which, std::size_t begin, std::size_t count,
+            std::span<float* const> out, const Threads&) const override {
+    for (std::size_t r = 0; r < which.size(); ++r)
+      for (std::size_t c = 0; c < count; ++c)
+        out[r][c] = static_cast<float>(row(which[r])[begin + c]);
+  }
+  void exact_block(std::span<const Index> which, std::size_t begin, std::size_t count, double* out,
+                   std::size_t stride) const override {
+    for (std::size_t r = 0; r < which.size(); ++r)
+      std::copy_n(row(which[r]) + begin, count, out + r * stride);
+  }
+  void multiply(std::span<const double> x, std::span<double> y, Precision,
+                const Threads&) const override {
+    std::ranges::fill(y, 0.0);
+    for (std::size_t i = 0; i < n_; ++i)
+      if (x[i] != 0)
+        for (std::size_t j = 0; j < n_; ++j) y[j] += x[i] * row(i)[j];
+  }
+  std::shared_ptr<const Quadratic> restrict_to(std::span<const Index> points) const override {
+    auto part = std::make_shared<MachineMatrix>(traits_);
+    part->assign(values_, n_, points);
+    return part;
+  }
+
+ private:
+  MatrixTraits traits_;
+  std::size_t n_ = 0;
+  std::vector<double> values_, diagonal_;
+};
+
+/// The pair that violates most by its first variable and gains most by its second.
+struct Pair {
+  std::size_t up, low;
+  double violation;
+};
+
+}  // namespace
+
+struct SmallMachines::Scratch {
+  explicit Scratch(const MatrixTraits& traits) : K(std::make_shared<MachineMatrix>(traits)) {
+    qp.K = K;
+    qp.A.resize(1);
+    qp.d = {0.0};
+  }
+
+  void state(const Subproblem& problem, std::span<const Index> point_of_row,
+             std::span<const double> values, std::size_t stride) {
+    points.clear();
+    qp.row.clear();
+    qp.block.clear();
+    qp.A[0].clear();
+    for (const Example& example : problem.examples) {
+      qp.row.push_back(static_cast<Index>(points.size()));
+      points.push_back(point_of_row[example.row]);
+      qp.block.push_back(Hinge{}.blocks(example.target, example.cost)[0]);
+      qp.A[0].push_back(example.target);
+    }
+    K->assign(values, stride, points);
+    a.assign(points.size(), 0.0);
+    gradient.assign(points.size(), -1.0);
+  }
+
+  Pair worst_pair() const {
+    const std::size_t n = a.size();
+    Pair pair{n, n, 0};
+    double highest = -infinity, lowest = infinity;
+    for (std::size_t v = 0; v < n; ++v) {
+      const double sign = qp.block[v].sign, value = -sign * gradient[v];
+      const bool can_grow = a[v]<qp.block[v].upper, can_fall = a[v]> 0;
+      if ((sign > 0 ? can_grow : can_fall) && value > highest) {
+        highest = value;
+        pair.up = v;
+      }
+      if (sign > 0 ? can_fall : can_grow) lowest = std::min(lowest, value);
+    }
+    pair.violation = highest - lowest;
+    if (pair.up == n) return pair;
+    const std::span<const double> diagonal = K->diagonal();
+    const double* row = K->row(pair.up);
+    double most = 0;
+    for (std::size_t v = 0; v < n; ++v) {
+      const double sign = qp.block[v].sign, difference = highest + sign * gradient[v];
+      if (!(sign > 0 ? a[v] > 0 : a[v] < qp.block[v].upper) || difference <= 0) continue;
+      const double curvature = diagonal[pair.up] + diagonal[v] - 2 * row[v];
+      const double gain = difference * difference / std::max(curvature, least_curvature);
+      if (gain > most) {
+        most = gain;
+        pair.low = v;
+      }
+    }
+    return pair;
+  }
+
+  /// Along s_up a_up + s_low a_low = constant, to the optimum or a bound.
+  void step(const Pair& pair) {
+    const std::size_t i = pair.up, j = pair.low;
+    const Block &up = qp.block[i], &low = qp.block[j];
+    const std::span<const double> diagonal = K->diagonal();
+    const double *row_i = K->row(i), *row_j = K->row(j);
+    const double curvature = std::max(diagonal[i] + diagonal[j] - 2 * row_i[j], least_curvature);
+    const double room_i = up.sign > 0 ? up.upper - a[i] : a[i];
+    const double room_j = low.sign > 0 ? a[j] : low.upper - a[j];
+    const double wanted = (low.sign * gradient[j] - up.sign * gradient[i]) / curvature;
+    const double length = std::min({wanted, room_i, room_j});
+    // At a bound exactly, where that is the end of the step.
+    a[i] = length == room_i ? (up.sign > 0 ? up.upper : 0) : a[i] + up.sign * length;
+    a[j] = length == room_j ? (low.sign > 0 ? 0 : low.upper) : a[j] - low.sign * length;
+    for (std::size_t v = 0; v < a.size(); ++v)
+      gradient[v] += qp.block[v].sign * length * (row_i[v] - row_j[v]);
+  }
+
+  /// Until no pair violates more than this. Whether it came so far.
+  bool improve(double violation) {
+    const std::size_t most = 1000 * (a.size() + 10);
+    for (const std::size_t end = iterations + most; iterations < end; ++iterations) {
+      const Pair pair = worst_pair();
+      if (!(pair.violation > violation) || pair.low == a.size()) return true;
+      step(pair);
+    }
+    return false;
+  }
+
+  Certified certified(const Threads& threads) const {
+    const std::vector<double> beta = qp.coefficients(a);
+    Known known{a, std::vector<double>(a.size()), {}};
+    K->multiply(beta, known.f, Precision::exact, threads);
+    known.error.all = product_error(*K, beta, Precision::exact);  // each point has one variable
+    Solution solution;
+    solution.ended = Ended::converged;
+    solution.iterations = iterations;
+    return certify_known(qp, std::move(solution), std::move(known));
+  }
+
+  static constexpr double least_curvature = 1e-12;
+  std::shared_ptr<MachineMatrix> K;
+  DualQp qp;
+  std::vector<Index> points;
+  std::vector<double> a, gradient;
+  std::size_t iterations = 0;
+};
+
+/// One of those that are free, or a new one; free again in the end.
+class SmallMachines::Borrowed {
+ public:
+  explicit Borrowed(const SmallMachines& owner) : owner_(owner) {
+    const std::lock_guard lock(owner.mutex_);
+    if (owner.free_.empty()) {
+      owner.free_.reserve(owner.lent_ + 1);  // giving back cannot fail
+      scratch_ = std::make_unique<Scratch>(*owner.traits_);
+    } else {
+      scratch_ = std::move(owner.free_.back());
+      owner.free_.pop_back();
+    }
+    ++owner.lent_;
+  }
+  ~Borrowed() {
+    const std::lock_guard lock(owner_.mutex_);
+    --owner_.lent_;
+    if (owner_.free_.size() < owner_.free_.capacity()) owner_.free_.push_back(std::move(scratch_));
+  }
+  Borrowed(const Borrowed&) = delete;
+  Scratch& operator*() const { return *scratch_; }
+
+ private:
+  const SmallMachines& owner_;
+  std::unique_ptr<Scratch> scratch_;
+};
+
+SmallMachines::SmallMachines(const Examples& data, const Subproblems& problems,
+                             const TrainOptions& options, const Context& context)
+    : data_(data) {
+  if (!data.K || data.approximation || options.approximate || options.l1 || options.start ||
+      options.settings || options.solver != "auto" || options.true_bound ||
+      data.functions.count() > 0 || data.K->definite() != Definite::yes)
+    return;
+  const std::size_t n = data.K->size(), bytes = n * n * sizeof(double);
+  if (bytes > std::min(most_bytes, memory_for(options, context).small_machines().bytes)) return;
+  std::size_t used = 0;  // kernel values that machines ask for
+  for (const Subproblem& problem : problems.list)
+    if (problem.examples.size() <= most_rows)
+      used += problem.examples.size() * problem.examples.size();
+  if (used < n * n / 2) return;
+  values_.resize(n * n);
+  points_ = n;
+  traits_.emplace(data.K->traits());
+  constexpr std::size_t rows_at_once = 16;
+  context.threads.split(n, rows_at_once, [&](std::size_t begin, std::size_t end) {
+    std::vector<Index> which;
+    for (std::size_t i = begin; i < end; ++i) which.push_back(static_cast<Index>(i));
+    data.K->exact_block(which, 0, n, values_.data() + begin * n, n);
+  });
+}
+
+SmallMachines::~SmallMachines() = default;
+
+bool SmallMachines::takes(const Subproblem& problem) const {
+  if (values_.empty() || problem.examples.size() > most_rows || !problem.start.empty() ||
+      problem.bias != Bias::unpenalised || !std::holds_alternative<Hinge>(problem.loss))
+    return false;
+  // Equal rows share a variable.
+  return std::ranges::all_of(problem.examples, [&](const Example& example) {
+    return data_.first_equal[example.row] == example.row && !example.cost_over &&
+           example.cost > 0 && std::isfinite(example.cost);
+  });
+}
+
+void SmallMachines::tell(const MachineRun& run) const {
+  {
+    const std::lock_guard lock(mutex_);
+    const double now = clock_.seconds();
+    if (now < told_ + seconds_between_small_ones) return;
+    told_ = now;
+  }
+  Progress progress;
+  progress.phase = "train";
+  run.audience.tell(run.number, progress);
+}
+
+std::optional<TrainedMachine> SmallMachines::train(const Subproblem& problem,
+                                                   const MachineRun& run) const {
+  if (!takes(problem)) return {};
+  tell(run);
+  const Stop& stop = run.options.stop;
+  const Borrowed borrowed(*this);
+  Scratch& scratch = *borrowed;
+  scratch.state(problem, data_.point, values_, points_);
+  scratch.iterations = 0;
+  constexpr int rounds = 4;
+  constexpr double tighter = 0.1;
+  double violation = stop.kkt;
+  for (int round = 0; round < rounds; ++round, violation *= tighter) {
+    if (!scratch.improve(violation) || scratch.iterations > stop.iterations) return {};
+    TrainedMachine part;
+    part.certified = scratch.certified(run.given.threads);
+    const Certificate& found = part.certified.certificate;
+    if (!(found.kkt <= stop.kkt && found.relative_gap <= stop.relative_gap)) continue;
+    part.solver = Smo::name;
+    part.reason = "few rows each";
+    const std::vector<double>& a = part.certified.solution.a;
+    part.coefficients.reserve(a.size());
+    for (std::size_t v = 0; v < a.size(); ++v)
+      if (a[v] != 0)
+        part.coefficients.emplace_back(problem.examples[v].row, problem.examples[v].target * a[v]);
+    run.audience.finished(run.number);
+    return part;
+  }
+  return {};
+}
+
+}  // namespace maxmargin

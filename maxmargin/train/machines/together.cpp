@@ -1,0 +1,105 @@
+#include "maxmargin/train/machines/together.hpp"
+
+#include <map>
+
+namespace maxmargin {
+namespace {
+
+void require_possible(const Examples& data, const Subproblems& problems,
+                      const TrainOptions& options) {
+  const auto refuse = [](const std::string& why, const std::string& mend) {
+    throw Error(Fault::usage, "crammer-singer cannot do this: " + why, mend);
+  };
+  for (const Subproblem& problem : problems.list) {
+    if (!std::holds_alternative<Hinge>(problem.loss))
+      refuse("its loss is the hinge", "leave --loss out, or choose another --multiclass");
+    if (problem.bias == Bias::unpenalised)
+      refuse("it has no free bias", "choose --bias none or penalised");
+    for (const Example& example : problem.examples)
+      if (std::isinf(example.cost))
+        refuse("it has no hard margin", "give a large --cost in the place of --hard-margin");
+  }
+  if (data.functions.count() > 0)
+    refuse("it knows no functions beside the kernel part", "leave --parametric out");
+  if (options.approximate)
+    refuse("it takes the kernel as it is",
+           "leave --approximate out, or choose another --multiclass");
+  if (options.solver != "auto" || options.settings)
+    refuse("it has a solver of its own", "leave --solver out");
+  if (options.start) refuse("it starts from no model", "leave --start out");
+}
+
+}  // namespace
+
+FormulatedTogether formulate_together(const Examples& data, const Subproblems& problems,
+                                      const Kernel& kernel, const Threads& threads) {
+  const Subproblem& first = problems.list.front();
+  const Formulated points =
+      formulate(data, first.examples, first.loss, kernel, first.bias, threads);
+  FormulatedTogether result;
+  SimplexQp& qp = result.qp;
+  qp.K = points.qp.K;
+  qp.classes = problems.list.size();
+  std::vector<Index> label(data.x->count(), 0);
+  for (std::size_t k = 0; k < problems.list.size(); ++k)
+    for (const Example& example : problems.list[k].examples)
+      if (example.target > 0) label[example.row] = static_cast<Index>(k);
+  std::map<std::pair<Index, Index>, Index> example_of;  // of point and class
+  for (std::size_t i = 0; i < first.examples.size(); ++i) {
+    const Example& example = first.examples[i];
+    const Index point = points.qp.row[points.shares[i].variable];
+    const auto [at, fresh] =
+        example_of.try_emplace({point, label[example.row]}, static_cast<Index>(qp.size()));
+    if (fresh) {
+      qp.row.push_back(point);
+      qp.label.push_back(label[example.row]);
+      qp.cost.push_back(0);
+    }
+    qp.cost[at->second] += example.cost;
+    result.shares.push_back({example.row, at->second, example.cost});
+  }
+  for (auto& share : result.shares) share.part /= qp.cost[share.example];
+  result.point_rows = points.point_rows;
+  return result;
+}
+
+std::vector<TrainedMachine> train_together(const Examples& data, const Subproblems& problems,
+                                           const TrainOptions& options, const Context& context) {
+  require_possible(data, problems, options);
+  const FormulatedTogether formulated =
+      formulate_together(data, problems, options.kernel, context.threads);
+  const SimplexQp& qp = formulated.qp;
+  std::optional<Features> rows;
+  Rows view;
+  const Bias bias = problems.list.front().bias;
+  if (std::holds_alternative<Linear>(options.kernel) && bias == Bias::none) {
+    rows = Features::compact(*data.x, formulated.point_rows, context.threads);
+    view = *rows;
+  }
+  Audience audience(context, 1);
+  const SimplexSolved solved = solve(
+      qp, rows ? &view : nullptr,
+      {audience.rest_of(options.stop), memory_for(options, context).bytes, options.seed},
+      context.watched_by([&](const Progress& progress) { return audience.tell(0, progress); }));
+  std::vector<TrainedMachine> machines(qp.classes);
+  for (std::size_t k = 0; k < qp.classes; ++k) {
+    TrainedMachine& machine = machines[k];
+    machine.solver = solved.solver;
+    machine.reason = "all classes in one problem";
+    Solution& solution = machine.certified.solution;
+    solution.ended = audience.ended(solved.solution.ended);
+    solution.iterations = k == 0 ? solved.solution.iterations : 0;
+    machine.certified.certificate = solved.certified.of_class[k];
+    machine.certified.seconds = k == 0 ? solved.certified.seconds : 0;
+    double sum = 0;
+    for (const auto& share : formulated.shares) {
+      const double beta = share.part * solved.solution.a[share.example * qp.classes + k];
+      sum += beta;
+      if (beta != 0) machine.coefficients.emplace_back(share.row, beta);
+    }
+    if (bias == Bias::penalised) solution.lambda = {sum};
+  }
+  return machines;
+}
+
+}  // namespace maxmargin
