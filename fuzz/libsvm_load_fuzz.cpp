@@ -1,7 +1,6 @@
 // Arbitrary bytes as a model file for LIBSVM's C interface. What svm_load_model takes must predict,
 // and come back the same when it is saved and loaded; everything else must be NULL.
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "capi/libsvm/svm.h"
+#include "fuzz/memory_file.hpp"
 
 namespace {
 
@@ -21,22 +21,6 @@ constexpr int most_classes = 100;
 void require(bool good) {
   if (!good) std::abort();
 }
-
-/// The input as a file that is nowhere on the disk.
-class MemoryFile {
- public:
-  MemoryFile(const std::uint8_t* data, std::size_t size) : number_(memfd_create("model", 0)) {
-    require(number_ >= 0 && write(number_, data, size) == static_cast<ssize_t>(size));
-  }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-  ~MemoryFile() { close(number_); }
-
-  std::string path() const { return "/proc/self/fd/" + std::to_string(number_); }
-
- private:
-  int number_;
-};
 
 bool equal(double one, double other) { return one == other || (one != one && other != other); }
 
@@ -60,7 +44,7 @@ std::vector<double> answers(const svm_model* model) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   // Why a file is refused would fill the log; the fuzzer has kept the stream for its own words.
   [[maybe_unused]] static std::FILE* const quiet = stderr = std::fopen("/dev/null", "w");
-  const MemoryFile input(data, size);
+  const maxmargin::MemoryFile input(std::as_bytes(std::span(data, size)));
   svm_model* model = svm_load_model(input.path().c_str());
   if (model == nullptr) return 0;
   if (svm_get_nr_class(model) <= most_classes) {

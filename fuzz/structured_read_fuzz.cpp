@@ -2,14 +2,12 @@
 // and so on. What can be read has truths without loss, features within their dimensions, and an
 // oracle that answers.
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "fuzz/memory_file.hpp"
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/structured/tasks/task.hpp"
 
@@ -19,21 +17,6 @@ using namespace maxmargin;
 
 // What is asked of an oracle takes time in proportion to these, or to a power of them.
 constexpr std::size_t most_dimensions = 1 << 16, most_examples = 20, most_length = 40;
-
-/// A file without a name that holds the bytes.
-class MemoryFile {
- public:
-  explicit MemoryFile(std::span<const std::uint8_t> bytes) : file_(memfd_create("fuzz", 0)) {
-    if (file_ < 0 || write(file_, bytes.data(), bytes.size()) < 0) std::abort();
-  }
-  ~MemoryFile() { close(file_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-  std::string path() const { return "/proc/self/fd/" + std::to_string(file_); }
-
- private:
-  int file_;
-};
 
 void require(bool holds) {
   if (!holds) std::abort();
@@ -65,7 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto tasks = structured_tasks();
   const StructuredTask& task = tasks[data[0] % tasks.size()];
   if (task.name == "process") return 0;
-  const MemoryFile file({data + 1, size - 1});
+  const MemoryFile file(std::as_bytes(std::span(data + 1, size - 1)));
   try {
     const auto examples = task.read(file.path(), task.settings({}), nullptr, threads);
     if (!examples->labelled() || !examples->unknown().empty()) return 0;

@@ -190,6 +190,9 @@ TEST_F(CliSvmStruct, DamageIsAnErrorWithItsPlace) {
   std::string classes = multiclass("1 1:1 #\n");
   classes.replace(classes.find("3 # number of classes"), 1, "900000");
   refused("multiclass", classes, "'number of classes' is '900000'");
+  // The costs of one class for another would take 134 MB.
+  classes.replace(classes.find("900000"), 6, "2048");
+  refused("multiclass", classes, "weights; the model is damaged");
   refused("multiclass", light("0", ""), "does not begin with 'SVM-multiclass Version'");
   refused("hmm", hmm("1 14:1 #\n", "1", "99"), "index 14 is beyond what classes and features");
   refused("hmm", hmm("1 5:1 #\n", "3"), "'HMM order of transitions' is '3'");

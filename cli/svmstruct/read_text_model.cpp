@@ -13,6 +13,9 @@ namespace maxmargin::cli::svmstruct {
 namespace {
 
 constexpr std::size_t most_head_lines = 40;
+// Numbers that a model may have without bytes of a file that justify them, and with each of these:
+// most weights may be 0, which the file leaves out.
+constexpr double numbers_for_nothing = 1 << 16, numbers_per_byte = 1024;
 
 /// One of w, by SVMstruct's index.
 struct Weight {
@@ -186,7 +189,7 @@ class TextModelReader {
 
   /// Throws unless the file is large enough to justify so many numbers in memory.
   void justify(double count) const {
-    if (count > static_cast<double>(bytes_) * 1024 + (1 << 22))
+    if (count > static_cast<double>(bytes_) * numbers_per_byte + numbers_for_nothing)
       throw Error(Fault::data, Place{file_},
                   "a model of " + std::to_string(bytes_) + " bytes has " +
                       std::to_string(static_cast<std::uint64_t>(std::min(count, 1e18))) +
@@ -217,6 +220,7 @@ class TextModelReader {
   void put_classes(StructuredModel& model) const {
     const std::uint64_t classes = count(lines_.line(), "number of classes", 2, 2048);
     const std::uint64_t features = count(lines_.line(), "number of base features", 0, UINT32_MAX);
+    justify(static_cast<double>(classes) * static_cast<double>(classes));  // the costs
     model.w = zeros(static_cast<double>(classes) * static_cast<double>(features));
     for (const Weight& weight : weights_) {
       if (weight.index > model.w.size()) refuse_index(weight.index);

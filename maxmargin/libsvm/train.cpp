@@ -25,6 +25,11 @@ namespace {
 constexpr double at_bound = 1e-12;
 constexpr std::size_t probability_folds = 5;
 
+/// LIBSVM's limit. Where the kernel is not definite and C is huge, no other end is near.
+std::size_t most_iterations(std::size_t variables) {
+  return std::max<std::size_t>(10'000'000, 100 * variables);
+}
+
 std::vector<std::uint64_t> serial_numbers(const Rows& rows) {
   std::vector<std::uint64_t> serial(rows.count, 0);
   for (std::size_t i = 0; i < rows.count; ++i) {
@@ -117,6 +122,7 @@ class LibsvmTrainer {
     const std::vector<int> classes = of_classes_ ? libsvm_classes(y_) : std::vector<int>{};
     if (of_classes_ && classes.size() < 2) return;  // there will be nothing to train
     options_ = train_options(parameters, classes);
+    options_.stop.iterations = most_iterations((of_classes_ ? 1 : 2) * y_.size());
     if (parameters.precomputed()) {
       serial_ = serial_numbers(data.x);
       data.x = gram_matrix(std::move(data.x), serial_, run);

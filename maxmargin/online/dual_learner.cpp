@@ -55,13 +55,18 @@ void DualLearner::evaluate(const StreamRow& x) {
   const auto values = rows_.values(x);
   k_.assign(values.begin(), values.end());
   self_ = rows_.self(x);
-  bool fits = std::isfinite(self_);
+  if (!sums_fit(self_) || !std::ranges::all_of(k_, [this](double k) { return sums_fit(k); }))
+    throw Error(Fault::data, "the values of this row overflow", "scale the features");
   decision_.clear();
-  for (const Dual& dual : machines_) {
+  for (const Dual& dual : machines_)
     decision_.push_back(inner_product(dual.alpha.data(), k_.data(), k_.size()) + dual.bias);
-    fits = fits && std::isfinite(decision_.back());
-  }
-  if (!fits) throw Error(Fault::data, "the values of this row overflow", "scale the features");
+}
+
+/// Whether kernel values of this size can be summed with any variables. Then nothing that is done
+/// with a row overflows: what would is known before the row changes anything.
+bool DualLearner::sums_fit(double value) const {
+  constexpr double most_rows = 1e9;
+  return std::abs(value) * std::max(1.0, options_.cost) * most_rows <= largest_sum;
 }
 
 OnlinePrediction DualLearner::decide() const {

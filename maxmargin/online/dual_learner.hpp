@@ -64,6 +64,8 @@ class DualLearner final : public StreamLearner {
   void restore(std::span<const std::byte> bytes, const std::string& name) override;
 
  private:
+  static constexpr double largest_sum = 1e300;
+
   struct Dual {
     std::vector<double> alpha, gradient, y;  ///< by slot; y is 0 in free slots
     std::vector<double> least, most;         ///< of alpha; both 0 in free slots
@@ -74,6 +76,8 @@ class DualLearner final : public StreamLearner {
   void pass(Archive& archive);
   void check(const StreamRow& x) const;
   void evaluate(const StreamRow& x);
+  bool sums_fit(double value) const;
+  bool among_rows_fit(std::size_t slot);
   OnlinePrediction decide() const;
   int class_of(std::string_view name) const;
   Learned learn_row(const StreamRow& x, int class_number);

@@ -122,6 +122,16 @@ Model DualLearner::model(std::uint64_t rows) const {
   return model;
 }
 
+/// Whether the kernel values of a row that is held can be summed: with a definite kernel they are
+/// no larger than those of rows with themselves.
+bool DualLearner::among_rows_fit(std::size_t slot) {
+  const bool definite =
+      visit_list([](const auto& k) { return k.definite() == Definite::yes; }, options_.kernel);
+  if (definite) return true;
+  const auto values = rows_.values(rows_.row(slot));
+  return std::ranges::all_of(values, [this](double value) { return sums_fit(value); });
+}
+
 template <class Archive>
 void DualLearner::pass(Archive& archive) {
   std::string kernel =
@@ -163,6 +173,7 @@ void DualLearner::pass(Archive& archive) {
     for (std::size_t i = 0; i < slots; ++i) {
       if (!rows_.used(i)) continue;
       selves_[i] = rows_.self(i);
+      archive.demand(sums_fit(selves_[i]) && among_rows_fit(i), "a row's values overflow");
       if (options_.window > 0) note_arrival(i);
     }
   }
@@ -170,11 +181,14 @@ void DualLearner::pass(Archive& archive) {
     for (std::vector<double>* numbers : {&dual.alpha, &dual.gradient, &dual.y}) {
       archive(*numbers);
       if constexpr (Archive::reads)
-        archive.demand(numbers->size() == slots &&
-                           std::ranges::all_of(*numbers, [](double v) { return std::isfinite(v); }),
-                       "a machine is not right");
+        archive.demand(
+            numbers->size() == slots &&
+                std::ranges::all_of(*numbers, [](double v) { return std::abs(v) <= largest_sum; }),
+            "a machine is not right");
     }
     archive(dual.bias);
+    if constexpr (Archive::reads)
+      archive.demand(std::abs(dual.bias) <= largest_sum, "a machine is not right");
     if constexpr (Archive::reads)
       for (std::size_t i = 0; i < slots; ++i) {
         set_bounds(dual, i);

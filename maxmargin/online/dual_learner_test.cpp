@@ -224,5 +224,29 @@ TEST(OnlineDrift, IsToldAtItsLevelAndSoonAfterAChange) {
   }
 }
 
+// Found by fuzzing: a class was there, and its row was not.
+TEST(OnlineDual, ARowThatOverflowsChangesNothing) {
+  const Index feature[] = {0};
+  for (const std::uint64_t window : {0, 3})
+    for (const Kernel& kernel : {Kernel{Linear{}}, Kernel{Polynomial{.degree = 3, .coef0 = -1}}})
+      for (const double size : {1e40, 1e80, 1e110, 1e148, 1e152, 1e154, 1e200}) {
+        SCOPED_TRACE(size);
+        DualLearner learner({.kernel = kernel, .window = window});
+        for (std::uint64_t i = 0; i < 12; ++i) {
+          const double value[] = {(i % 3 == 0 ? -size : size) / static_cast<double>(1 + i % 4)};
+          const std::string before = learner.state();
+          try {
+            learner.learn({feature, value, i}, std::string_view(&"abcdbacdabca"[i], 1));
+          } catch (const Error&) {
+            ASSERT_EQ(learner.state(), before) << i;
+          }
+          DualLearner again({.kernel = kernel, .window = window});
+          const std::string state = learner.state();
+          again.restore(std::as_bytes(std::span(state)), "again");
+          ASSERT_EQ(again.state(), state);
+        }
+      }
+}
+
 }  // namespace
 }  // namespace maxmargin::dual_learner_test

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "maxmargin/linalg/small.hpp"
@@ -209,6 +210,8 @@ std::optional<std::vector<double>> gently_feasible(const DualQp& qp, std::span<c
                                                    std::span<const double> slope, double first,
                                                    double last) {
   std::optional<std::vector<double>> found = nearest_feasible(qp, a, slope, 0);
+  // A share of slopes that are next to nothing may be 0, and so is ten times as much.
+  first = std::max(first, std::numeric_limits<double>::min());
   for (double steepest = first; !found && steepest < last; steepest *= 10)
     found = nearest_feasible(qp, a, slope, steepest);
   return found;

@@ -99,5 +99,15 @@ TEST(NearestFeasible, OnlyVariablesWithSmallSlopesLeaveTheirBounds) {
   EXPECT_TRUE(nearest_feasible(qp, from, slope, 0.02).has_value());
 }
 
+TEST(NearestFeasible, EndsWhereSlopesAreNextToNothing) {
+  DualQp qp;
+  const std::vector<double> from(2, 0.0), slope = {3e-321, 4e-321};
+  for (std::size_t v = 0; v < from.size(); ++v) qp.block.push_back({1, 0, 0, 1, 0});
+  qp.A = {std::vector<double>(2, 1.0)};
+  qp.d = {1};
+  EXPECT_FALSE(gently_feasible(qp, from, slope, 0, 4e-321).has_value());
+  EXPECT_TRUE(gently_feasible(qp, from, slope, 0, 1).has_value());
+}
+
 }  // namespace
 }  // namespace maxmargin::feasible_test

@@ -343,6 +343,42 @@ TEST_F(LibsvmAbi, FewRowsHaveProbabilitiesToo) {
     }
 }
 
+// Found by fuzzing: a share of the least double is 0, and ten times as much is no more.
+TEST_F(LibsvmAbi, LabelsNextToNothingAreLearnedToo) {
+  svm_node ends{-1, 0};
+  svm_node* x[] = {&ends, &ends, &ends, &ends};
+  double y[] = {3.79e-321, 0, 0, 0};
+  const svm_problem problem{4, y, x};
+  svm_parameter param = defaults(NU_SVR, LINEAR);
+  param.C = 5;
+  param.probability = 1;
+  svm_model* model = svm_train(&problem, &param);
+  ASSERT_NE(model, nullptr);
+  EXPECT_NEAR(svm_predict(model, &ends), 0, 1e-300);
+  svm_free_and_destroy_model(&model);
+}
+
+#ifndef MAXMARGIN_SANITIZED  // ten million steps
+// Found by fuzzing: a kernel that is not definite and a huge C, steps towards which are small.
+// LIBSVM gives up after ten million.
+TEST_F(LibsvmAbi, AHugeCEndsToo) {
+  svm_node ends{-1, 0}, one[] = {{1, -7.5}, ends}, two[] = {{2, -7.4375}, ends};
+  svm_node* x[] = {one, two, &ends, &ends};
+  double y[] = {0, 2, 0, 0};
+  const svm_problem problem{4, y, x};
+  svm_parameter param = defaults(C_SVC, POLY);
+  param.degree = 1;
+  param.gamma = 1e-300;
+  param.coef0 = -7.4375;
+  param.C = 5e173;
+  ASSERT_EQ(svm_check_parameter(&problem, &param), nullptr);
+  svm_model* model = svm_train(&problem, &param);
+  ASSERT_NE(model, nullptr);
+  EXPECT_TRUE(std::isfinite(svm_predict(model, one)));
+  svm_free_and_destroy_model(&model);
+}
+#endif
+
 TEST_F(LibsvmAbi, AnAsymmetricMatrixIsTakenBySymmetry) {
   Points points(2);
   for (std::size_t i = 0; i < points.rows.size(); ++i) {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <exception>
 #include <new>
-#include <vector>
 
+#include "maxmargin/base/buffer.hpp"
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/data/readers/source.hpp"
 
@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::size_t input_bytes = std::size_t{1} << 17;
 constexpr std::size_t output_bytes = std::size_t{1} << 18;
+// What a small archive unpacks to; more is unpacked in turns.
+constexpr std::size_t usual_growth = 16;
 
 [[noreturn]] void truncated(const std::string& name, std::string_view kind) {
   throw Error(Fault::data, {name, 0, 0}, "the " + std::string(kind) + " archive is truncated",
@@ -33,10 +35,10 @@ constexpr std::size_t output_bytes = std::size_t{1} << 18;
 class Unpacker : public Source {
  public:
   explicit Unpacker(std::unique_ptr<Source> packed)
-      : Source(packed->name()),
-        packed_(std::move(packed)),
-        input_(input_bytes),
-        output_(output_bytes) {}
+      : Source(packed->name()), packed_(std::move(packed)) {
+    input_.resize_for_overwrite(packed_->room(input_bytes));
+    output_.resize_for_overwrite(std::min(output_bytes, usual_growth * input_.size()));
+  }
 
  protected:
   /// The next packed bytes.
@@ -52,7 +54,7 @@ class Unpacker : public Source {
       if (failure_) std::rethrow_exception(failure_);
       at_ = size_ = 0;
       try {
-        unpack(output_, size_);
+        unpack({output_.data(), output_.size()}, size_);
       } catch (...) {
         failure_ = std::current_exception();
         if (size_ == 0) throw;
@@ -65,7 +67,7 @@ class Unpacker : public Source {
   }
 
   std::unique_ptr<Source> packed_;
-  std::vector<char> input_, output_;
+  Buffer<char> input_, output_;
   std::size_t at_ = 0, size_ = 0;
   std::exception_ptr failure_;
 };

@@ -25,10 +25,7 @@ std::size_t first_end(std::string_view text, std::size_t from, bool quoted, bool
 }  // namespace
 
 Blocks::Blocks(Source& source, Records records, std::size_t bytes)
-    : source_(source), records_(records), bytes_(std::max<std::size_t>(bytes, 1)) {
-  // One more byte than there are shows that they end.
-  if (const auto size = source.size(); size && *size > 0 && *size < bytes_)
-    bytes_ = static_cast<std::size_t>(*size) + 1;
+    : source_(source), records_(records), bytes_(source.room(std::max<std::size_t>(bytes, 1))) {
   load();
 }
 

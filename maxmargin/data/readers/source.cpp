@@ -54,7 +54,9 @@ class FileSource final : public Source {
 class MemorySource final : public Source {
  public:
   MemorySource(std::span<const std::byte> bytes, const std::string& name)
-      : Source(name), bytes_(bytes) {}
+      : Source(name), bytes_(bytes), size_(bytes.size()) {}
+
+  std::optional<std::uint64_t> size() const override { return size_; }
 
  private:
   std::size_t take(char* to, std::size_t most) override {
@@ -65,6 +67,7 @@ class MemorySource final : public Source {
   }
 
   std::span<const std::byte> bytes_;
+  std::size_t size_;
 };
 
 }  // namespace
@@ -75,6 +78,12 @@ std::size_t Source::read(char* to, std::size_t most) {
   std::copy_n(ahead_.data() + ahead_at_, known, to);
   ahead_at_ += known;
   return known;
+}
+
+std::size_t Source::room(std::size_t most) const {
+  // Files that are made as they are read say that they are empty.
+  const std::uint64_t known = size().value_or(0);
+  return known > 0 && known < most ? static_cast<std::size_t>(known) + 1 : most;
 }
 
 std::size_t Source::read_all(char* to, std::size_t most) {
@@ -92,10 +101,12 @@ std::string_view Source::peek(std::size_t most) {
   ahead_at_ = 0;
   std::size_t size = ahead_.size();
   if (size < most) {
-    ahead_.resize(most);
+    // What is ahead may be all there is: room to see that it is.
+    const std::size_t wanted = std::min(most, size + room(most - size));
+    ahead_.resize(wanted);
     try {
-      for (std::size_t more = 1; size < most && more > 0; size += more)
-        more = take(ahead_.data() + size, most - size);
+      for (std::size_t more = 1; size < wanted && more > 0; size += more)
+        more = take(ahead_.data() + size, wanted - size);
     } catch (const Error&) {
       // Reading on meets it again.
       if (size == 0) throw;

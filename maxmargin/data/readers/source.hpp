@@ -32,6 +32,10 @@ class Source {
   /// How many bytes there are in all, where that is known before they are read.
   virtual std::optional<std::uint64_t> size() const { return std::nullopt; }
 
+  /// How much room a buffer of at most `most` bytes needs: for all there is and one byte more,
+  /// which shows that it ends. Large buffers cost small files more than their bytes do.
+  std::size_t room(std::size_t most) const;
+
   /// The next bytes, up to `most` of them (fewer only at the end), without taking them.
   std::string_view peek(std::size_t most);
 

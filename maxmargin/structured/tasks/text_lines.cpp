@@ -1,9 +1,13 @@
 #include "maxmargin/structured/tasks/text_lines.hpp"
 
 namespace maxmargin {
+namespace {
+
+constexpr std::size_t most_at_once = std::size_t{1} << 18;
+
+}  // namespace
 
 bool TextLines::next() {
-  constexpr std::size_t piece = std::size_t{1} << 18;
   std::size_t searched = at_;
   while (true) {
     const std::size_t end = buffer_.find('\n', searched);
@@ -19,6 +23,7 @@ bool TextLines::next() {
     buffer_.erase(0, at_);
     at_ = 0;
     searched = buffer_.size();
+    const std::size_t piece = source_->room(most_at_once);
     buffer_.resize(searched + piece);
     const std::size_t got = source_->read(buffer_.data() + searched, piece);
     buffer_.resize(searched + got);

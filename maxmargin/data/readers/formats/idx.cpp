@@ -108,10 +108,11 @@ class IdxValues {
     const std::size_t count = rows * header_.columns;
     const std::size_t size = count * header_.value_bytes();
     // Memory grows with what is there, not with what the header promises.
+    const std::size_t first = source_->room(values_at_a_time);
     std::size_t got = 0;
     for (std::size_t wanted = 0; got == wanted && got < size;) {
-      wanted = std::min(size, 2 * got + values_at_a_time);
-      bytes_.resize(wanted);
+      wanted = std::min(size, 2 * got + first);
+      bytes_.resize_for_overwrite(wanted);
       got += source_->read_all(bytes_.data() + got, wanted - got);
     }
     if (got < size)
