@@ -169,6 +169,21 @@ TEST_F(CliStream, ASignalSavesWhatWasLearnedAndAFileIsFollowed) {
   EXPECT_EQ(events(rest.out, "end")[0]["rows"], 400) << "no row twice";
 }
 
+TEST_F(CliStream, WithoutARowThereIsNoModelAndThatIsSaid) {
+  const Finished done = run({"stream", "-", "-o", "m"});
+  EXPECT_EQ(done.code, 3);
+  EXPECT_NE(done.err.find("standard input: no row came"), std::string::npos) << done.err;
+  EXPECT_FALSE(exists("m"));
+
+  write("grown.svm", "");
+  const Finished ended = run({"stream", "grown.svm", "--follow", "-o", "m"}, "", [&](pid_t child) {
+    wait_for([&] { return interruptible(child); });
+    kill(child, SIGTERM);
+  });
+  EXPECT_EQ(ended.code, -SIGTERM) << ended.err;
+  EXPECT_FALSE(exists("m"));
+}
+
 TEST_F(CliStream, LinesThatCannotBeReadAreToldWithTheirNumber) {
   const std::string good = two_classes(40, 0), more = two_classes(20, 0, 5);
   write("bad.svm", good + "+1 1:oops\n" + more + "+1 1:1e308 2:1e308\n" + more);

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 #include "cli/exit_codes.hpp"
@@ -84,6 +85,11 @@ class StreamRun {
     predictions_.emplace(arguments.predictions, session_.predictions_bytes);
     session_.reports = &reports_;
     session_.on_checkpoint = [this] { save_state(); };
+  }
+
+  /// The signal that ended a run which had nothing to keep; 0 where there is none.
+  int unheeded_signal() const {
+    return session_.rows() == 0 && arguments_.checkpoint.empty() ? stop_.signal() : 0;
   }
 
   int run() {
@@ -175,6 +181,13 @@ class StreamRun {
     if (!arguments_.model.empty() && !empty) save(session_.model(), arguments_.model);
     reports_.finish(session_.snapshot(), empty ? "" : arguments_.model);
     if (failed_) return exit_io;
+    if (empty && !arguments_.model.empty() && !stop_.made())
+      throw Error(Fault::data,
+                  Place{arguments_.is_listening() ? arguments_.listen
+                        : arguments_.input == "-" ? "standard input"
+                                                  : arguments_.input},
+                  "no row came, so there is no model to write",
+                  "check that this is the right input");
     return stop_.made() ? exit_stopped : exit_ok;
   }
 
@@ -222,7 +235,14 @@ Verb add_stream(CLI::App& program) {
       "\n" + exit_code_help);
   return {app, [arguments] {
             arguments->check();
-            return streaming::StreamRun(*arguments).run();
+            int code = 0, signal = 0;
+            {
+              streaming::StreamRun run(*arguments);
+              code = run.run();
+              signal = run.unheeded_signal();
+            }
+            if (signal != 0) std::raise(signal);  // with nothing learned, as signals end a program
+            return code;
           }};
 }
 
