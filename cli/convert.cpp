@@ -63,7 +63,7 @@ int run_convert(const ConvertArguments& arguments) {
 Verb add_convert(CLI::App& program) {
   CLI::App* app = program.add_subcommand(
       "convert",
-      "turn a model of LIBSVM into one of maxmargin, or the other way round; a structural\n"
+      "turn a model of LIBSVM into one of maxmargin, or the other way round; a structural "
       "one into SVMstruct's");
   app->set_help_flag("-h,--help", "show this help");
   auto arguments = std::make_shared<ConvertArguments>();

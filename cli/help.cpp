@@ -141,6 +141,16 @@ std::string HelpFormatter::make_subcommand(const CLI::App* verb) const {
   return two_columns(verb->get_name(), verb->get_description());
 }
 
+std::string Choices::text() const {
+  std::size_t widest = 0;
+  for (const auto& [name, meaning] : rows_) widest = std::max(widest, name.size());
+  std::string text;
+  // Two spaces in a row make a table of it, whose second column wraps as such.
+  for (const auto& [name, meaning] : rows_)
+    text += fmt::format("\n{:<{}}  {}", name, widest, meaning);
+  return text;
+}
+
 std::string examples(const std::vector<std::string>& lines) {
   std::string text = "Examples:\n";
   for (const std::string& line : lines) text += "  " + line + "\n";

@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace maxmargin::cli {
@@ -14,6 +16,16 @@ class HelpFormatter : public CLI::Formatter {
   std::string make_usage(const CLI::App* app, std::string name) const override;
   std::string make_option(const CLI::Option* option, bool is_positional) const override;
   std::string make_subcommand(const CLI::App* verb) const override;
+};
+
+/// Values an option may have and what they mean, in two columns: text for the option's description.
+class Choices {
+ public:
+  void add(std::string_view name, std::string_view meaning) { rows_.emplace_back(name, meaning); }
+  std::string text() const;
+
+ private:
+  std::vector<std::pair<std::string, std::string>> rows_;
 };
 
 /// "Examples:" and the lines below it, for a footer.

@@ -3,15 +3,16 @@
 #include <fmt/format.h>
 
 #include "cli/components.hpp"
+#include "cli/help.hpp"
 #include "maxmargin/train/stream/stream_settings.hpp"
 
 namespace maxmargin::cli {
 
 void KernelOptions::add_to(CLI::App& app, std::string preset) {
   name_ = std::move(preset);
-  std::string help = "one of:";
-  for_each_nameable<Kernel>(
-      [&](const auto& kernel) { help += fmt::format("\n{:<13} {}", kernel.name, kernel.formula); });
+  Choices kernels;
+  for_each_nameable<Kernel>([&](const auto& kernel) { kernels.add(kernel.name, kernel.formula); });
+  std::string help = "one of:" + kernels.text();
   if (chosen()) help += fmt::format("\n[{}]", name_);
   app.add_option("--kernel", name_, help)->type_name("NAME")->take_last()->group("Kernel");
   add_settings(app, settings_, "Kernel");

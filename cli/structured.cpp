@@ -410,11 +410,11 @@ Verb add_structured_train(CLI::App& program, std::shared_ptr<StructuredArguments
            arguments->rescaling, "Machine");
   add_text(*app, "--slack", "linear|squared|none", "what slacks cost; none: a hard margin [linear]",
            arguments->slack, "Machine");
-  std::string solvers = "one of:";
-  for_each_component<StructuredSolver>([&](const auto& solver) {
-    solvers += fmt::format("\n{:<13} {}", solver.name, solver.summary);
-  });
-  add_text(*app, "--solver", "NAME", solvers + "\n[blocks]", arguments->solver, "Machine");
+  Choices solvers;
+  for_each_component<StructuredSolver>(
+      [&](const auto& solver) { solvers.add(solver.name, solver.summary); });
+  add_text(*app, "--solver", "NAME", "one of:" + solvers.text() + "\n[blocks]", arguments->solver,
+           "Machine");
   add("--gap", "REL", "relative gap between primal and dual objective [0.001]",
       [arguments](const std::string& text) {
         arguments->stop.relative_gap = parse_number("--gap", text, positive);

@@ -37,10 +37,9 @@ void TrainArguments::add_to(CLI::App& app) {
 }
 
 void TrainArguments::add_task(CLI::App& app) {
-  std::string help = "one of:";
-  for_each_nameable<Task>(
-      [&](const auto& task) { help += fmt::format("\n{:<13} {}", task.name, task.summary); });
-  task_option_ = app.add_option("--task", task_, help + "\n[svc]")
+  Choices tasks;
+  for_each_nameable<Task>([&](const auto& task) { tasks.add(task.name, task.summary); });
+  task_option_ = app.add_option("--task", task_, "one of:" + tasks.text() + "\n[svc]")
                      ->type_name("NAME")
                      ->take_last()
                      ->group("Task");
@@ -186,10 +185,10 @@ void TrainArguments::add_machine(CLI::App& app) {
       "start from a model of much the same data: for another cost, width, solver or tolerance, for "
       "more or fewer rows",
       [this](const std::string& text) { start_ = text; });
-  std::string help = "auto, or one of:";
-  for_each_nameable<Solver>(
-      [&](const auto& solver) { help += fmt::format("\n{:<13} {}", solver.name, solver.summary); });
-  add("--solver", "NAME", help + "\n[auto]", [this](const std::string& text) { solver_ = text; });
+  Choices solvers;
+  for_each_nameable<Solver>([&](const auto& solver) { solvers.add(solver.name, solver.summary); });
+  add("--solver", "NAME", "auto, or one of:" + solvers.text() + "\n[auto]",
+      [this](const std::string& text) { solver_ = text; });
   solver_fields_.add_to(app, "Solver (with --solver NAME)");
   add_threads(app, threads)->group("Running");
   add("--memory", "SIZE",

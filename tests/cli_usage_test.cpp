@@ -110,6 +110,27 @@ TEST_F(CliUsage, OptionsComeFromTheDeclaredFields) {
     EXPECT_NE(help.find(kernel), std::string::npos) << kernel;
 }
 
+TEST_F(CliUsage, WhatAChoiceMeansStaysInItsColumn) {
+  std::istringstream help(run({"train", "--help"}).out);
+  std::string line;
+  while (std::getline(help, line) && !line.starts_with("  --solver")) {
+  }
+  std::getline(help, line);
+  const std::size_t name = line.find_first_not_of(' ');
+  const std::size_t meaning = line.find_first_not_of(' ', line.find("  ", name));
+  ASSERT_LT(meaning, line.size());
+  int solvers = 0;
+  for (; line.find("[auto]") == std::string::npos; std::getline(help, line)) {
+    ASSERT_FALSE(help.eof());
+    const std::size_t begins = line.find_first_not_of(' ');
+    EXPECT_TRUE(begins == name || begins == meaning) << line;
+    EXPECT_EQ(line.substr(meaning - 2, 2), "  ") << line;
+    EXPECT_NE(line[meaning], ' ') << line;
+    solvers += begins == name;
+  }
+  EXPECT_GT(solvers, 10);
+}
+
 TEST_F(CliUsage, FullStandardOutputIsNoticed) {
   const Finished finished = run({"--help"}, {}, {}, "/dev/full");
   EXPECT_EQ(finished.code, 6);
