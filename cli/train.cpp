@@ -198,7 +198,7 @@ std::string train_summary(const TrainArguments& arguments, const TrainingData& r
   else if (trained.ended != Ended::converged)
     text += show_line(
         "", fmt::format("asked for: KKT {:.3g}, relative gap {:.3g}", stop.kkt, stop.relative_gap));
-  if (trained.ended == Ended::stalled && !trained.obstacle.empty())
+  if (trained.ended != Ended::converged && !trained.obstacle.empty())
     text += show_line("", trained.obstacle);
   if (std::isfinite(trained.true_dual))
     text += show_line("true K",

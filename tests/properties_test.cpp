@@ -256,7 +256,37 @@ TEST(HardMargin, SaysWhenNoMarginExists) {
   options.task = Svc{.hard_margin = true};
   options.kernel = Linear{};
   const Trained trained = train(std::move(data), options, Threads(1));
-  EXPECT_NE(trained.ended, Ended::converged);
+  EXPECT_EQ(trained.ended, Ended::unbounded);
+  EXPECT_NE(trained.obstacle.find("--cost"), std::string::npos);
+}
+
+// Costs that grow with the square bound no dual variable. Where K has a negative eigenvalue that
+// they do not make up for, the dual falls without end, and its variables must not overflow.
+TEST(IndefiniteKernel, SaysWhenTheObjectiveFallsWithoutEnd) {
+  Dataset data = made::classification(40, 2, Storage::dense_doubles, 3);
+  for (const Task& task : {Task(Svc{.cost = 1e5, .loss = SquaredHinge{}}),
+                           Task(Svr{.cost = 1e5, .loss = SquaredEpsilonInsensitive{}}),
+                           Task(Svr{.cost = 1e5, .loss = Squared{}})})
+    for (const Bias bias : {Bias::unpenalised, Bias::none})
+      for (const std::string solver : {"smo", "primal-dual", "gauss-seidel", "sor", "adatron"}) {
+        if ((solver == "smo") != (bias == Bias::unpenalised)) continue;
+        TrainOptions options;
+        options.task = task;
+        visit_list(
+            [&](auto& chosen) {
+              if constexpr (requires { chosen.bias; }) chosen.bias = bias;
+            },
+            options.task);
+        // Of one variable alone the objective is convex unless K(x, x) < 0.
+        options.kernel = bias == Bias::unpenalised ? Sigmoid{1, -2} : Sigmoid{0.1, -2};
+        options.solver = solver;
+        const Trained trained = train(made::copy_of(data), options, Threads(1));
+        EXPECT_EQ(trained.ended, Ended::unbounded) << solver;
+        EXPECT_NE(trained.obstacle.find("grows linearly"), std::string::npos) << trained.obstacle;
+        for (const Machine& machine : trained.model.machines)
+          for (const double coefficient : machine.coefficient)
+            ASSERT_TRUE(std::isfinite(coefficient)) << solver;
+      }
 }
 
 // The two classes have the same points: no nu leaves a margin.
@@ -267,7 +297,9 @@ TEST(NuSvc, SaysWhenNoMarginExists) {
   TrainOptions options;
   options.task = NuSvc{.nu = 0.5};
   options.kernel = Linear{};
-  EXPECT_EQ(train(std::move(data), options, Threads(1)).ended, Ended::unbounded);
+  const Trained trained = train(std::move(data), options, Threads(1));
+  EXPECT_EQ(trained.ended, Ended::unbounded);
+  EXPECT_NE(trained.obstacle.find("larger nu"), std::string::npos) << trained.obstacle;
 }
 
 // Noise: two classes drawn alike, so that their reduced hulls overlap.

@@ -30,12 +30,11 @@ struct Certificate {
 struct Certified {
   Solution solution;  ///< lambda chosen to make the gap smallest
   Certificate certificate;
-  double seconds = 0;       ///< that the certificate took
-  std::vector<double> f;    ///< K s a at the points
-  ProductError error = {};  ///< of f
-  double charge = 0;        ///< the part of the gap that rounding may have made
-  std::string obstacle =
-      {};  ///< why a run has stalled, in a sentence, where rounding is the reason
+  double seconds = 0;         ///< that the certificate took
+  std::vector<double> f;      ///< K s a at the points
+  ProductError error = {};    ///< of f
+  double charge = 0;          ///< the part of the gap that rounding may have made
+  std::string obstacle = {};  ///< why a run has not converged, in a sentence, where that is known
 };
 
 /// h = Q~a + A'lambda; chooses lambda to make the primal smallest (exactly, where no variable

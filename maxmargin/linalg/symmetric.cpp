@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cassert>
 #include <cmath>
 #include <utility>
 
+#include "maxmargin/base/error.hpp"
 #include "maxmargin/linalg/blas.hpp"
 
 namespace maxmargin {
@@ -109,6 +111,30 @@ Factor::Outcome Factor::cholesky(const Threads& threads, const GoOn& go_on) {
   return Outcome::done;
 }
 
+bool Factor::cholesky_with_ridge(const std::function<void()>& fill, const Threads& threads) {
+  constexpr double first = 1e-15, growth = 100;
+  fill();
+  double largest = 0;
+  for (std::size_t i = 0; i < matrix_.size(); ++i)
+    for (std::size_t j = 0; j <= i; ++j) {
+      if (!std::isfinite(matrix_.row(i)[j])) return false;
+      if (j == i) largest = std::max(largest, matrix_.row(i)[i]);
+    }
+  double ridge = first * (largest > 0 ? largest : 1);
+  while (cholesky(threads) != Outcome::done) {
+    fill();
+    for (std::size_t i = 0; i < matrix_.size(); ++i) matrix_.row(i)[i] += ridge;
+    if (!std::isfinite(ridge *= growth)) return false;
+  }
+  return true;
+}
+
+void Factor::require_cholesky(const std::function<void()>& fill, const Threads& threads) {
+  if (!cholesky_with_ridge(fill, threads))
+    throw Error(Fault::data, "sums of products of the features and the costs overflow",
+                "scale the features, or take a smaller cost");
+}
+
 Factor::Outcome Factor::bunch_kaufman() {
   const int n = as_int(matrix_.size());
   pivots_.resize(matrix_.size());
@@ -149,6 +175,7 @@ void Factor::solve_cholesky(double* b, std::size_t count, const Threads& threads
 
 void Factor::solve(double* b, std::size_t count, const Threads& threads) const {
   if (count == 0 || matrix_.size() == 0) return;
+  assert(kind_ != Kind::none);
   if (kind_ == Kind::cholesky) return solve_cholesky(b, count, threads);
   const int n = as_int(matrix_.size());
   sytrs('U', n, as_int(count), matrix_.row(0), as_int(matrix_.stride()), pivots_.data(), b, n);

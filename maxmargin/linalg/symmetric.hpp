@@ -54,13 +54,20 @@ class Factor {
 
   /// False: no positive definite matrix, its content is lost. `stopped` when go_on said no.
   enum class Outcome { done, broke_down, stopped };
-  Outcome cholesky(const Threads& threads, const GoOn& go_on = {});
+  [[nodiscard]] Outcome cholesky(const Threads& threads, const GoOn& go_on = {});
   /// One thread. Breaks down only when a pivot is exactly zero.
-  Outcome bunch_kaufman();
+  [[nodiscard]] Outcome bunch_kaufman();
+  /// Cholesky factors of what `fill` puts into matrix(), which is positive definite but for its
+  /// rounding: with the first of a few growing ridges on the diagonal that makes it so. False where
+  /// an entry is not finite.
+  [[nodiscard]] bool cholesky_with_ridge(const std::function<void()>& fill, const Threads& threads);
+  /// The same for a matrix of the data itself: an Error where an entry is not finite.
+  void require_cholesky(const std::function<void()>& fill, const Threads& threads);
 
   Kind kind() const { return kind_; }
 
-  /// Solves M X = B in place for `count` right-hand sides, one after another in `b`.
+  /// Solves M X = B in place for `count` right-hand sides, one after another in `b`. There have to
+  /// be factors.
   void solve(double* b, std::size_t count, const Threads& threads) const;
 
  private:

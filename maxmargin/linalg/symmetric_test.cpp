@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "maxmargin/base/error.hpp"
 #include "maxmargin/base/rng.hpp"
 
 namespace maxmargin::symmetric_test {
@@ -88,6 +89,31 @@ TEST(Symmetric, BunchKaufmanSolvesWhereCholeskyBreaksDown) {
   factor.solve(x.data(), 1, threads);
   const std::vector<double> back = naive_product(M, x);
   for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(back[i], b[i], 1e-10);
+}
+
+TEST(Symmetric, ARidgeMakesUpForWhatRoundingHasTaken) {
+  const Threads threads(1);
+  const std::size_t n = 40;
+  // 1 + v v', whose 1 is lost beside v v' in doubles.
+  const std::vector<double> v = random_vector(n, 3);
+  Factor factor(n);
+  const auto fill_with = [&](double size) {
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j <= i; ++j) factor.matrix().row(i)[j] = size * v[i] * v[j];
+      factor.matrix().row(i)[i] += 1;
+    }
+  };
+  fill_with(1e20);
+  ASSERT_EQ(factor.cholesky(threads), Factor::Outcome::broke_down);
+  ASSERT_TRUE(factor.cholesky_with_ridge([&] { fill_with(1e20); }, threads));
+  std::vector<double> x = v;
+  factor.solve(x.data(), 1, threads);
+  // Along v, x = v / (1 + 1e20 |v|^2).
+  double along = 0;
+  for (std::size_t i = 0; i < n; ++i) along += v[i] * x[i];
+  EXPECT_NEAR(along * 1e20, 1, 0.01);
+  EXPECT_FALSE(factor.cholesky_with_ridge([&] { fill_with(HUGE_VAL); }, threads));
+  EXPECT_THROW(factor.require_cholesky([&] { fill_with(HUGE_VAL); }, threads), Error);
 }
 
 TEST(Symmetric, ThreadsDoNotChangeOneBit) {

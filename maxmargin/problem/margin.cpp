@@ -47,8 +47,18 @@ bool has_hard_margin(const DualQp& qp) {
 }
 
 bool is_homogeneous(const DualQp& qp) {
-  return std::all_of(qp.block.begin(), qp.block.end(),
-                     [](const Block& block) { return block.linear == 0 && block.curvature == 0; });
+  return std::all_of(qp.block.begin(), qp.block.end(), [](const Block& block) {
+    return block.linear == 0 && block.curvature == 0 && block.entropy == Entropy::none;
+  });
+}
+
+std::string why_unbounded(const DualQp& qp) {
+  if (has_hard_margin(qp))
+    return "no function of this kernel separates the classes: allow errors at a --cost, or take "
+           "another kernel";
+  if (is_homogeneous(qp)) return std::string(no_margin);
+  return "the kernel is not positive semi-definite, and the objective falls without end: take a "
+         "loss that grows linearly, or another kernel";
 }
 
 }  // namespace maxmargin

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "maxmargin/problem/dual_qp.hpp"
 
@@ -32,5 +34,10 @@ struct Sizes {
 bool has_hard_margin(const DualQp& qp);
 /// No variable has a share of its own in the objective: nu-SVC and one-class.
 bool is_homogeneous(const DualQp& qp);
+
+/// Why a problem of that kind may have no optimum, and what to do about it.
+std::string why_unbounded(const DualQp& qp);
+inline constexpr std::string_view no_margin =
+    "no margin is left: take a larger nu, or another kernel";
 
 }  // namespace maxmargin

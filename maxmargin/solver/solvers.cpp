@@ -89,6 +89,40 @@ Solver with_tighter_stop(const Solver& solver, int round) {
   return tighter;
 }
 
+// Of what a variable amounts to that meets its target by itself.
+constexpr double out_of_reach = 1e30;
+
+bool is_endless(const Block& block) {
+  return !std::isfinite(block.lower) || !std::isfinite(block.upper);
+}
+
+/// With a kernel that is not positive semi-definite, the objective may fall without end along
+/// variables without bounds, until they overflow. A solver is given bounds for these that no
+/// optimum comes near to.
+std::optional<DualQp> with_far_bounds(const DualQp& qp) {
+  if (qp.K->definite() != Definite::no || std::ranges::none_of(qp.block, is_endless))
+    return std::nullopt;
+  double target = 0;
+  for (const Block& block : qp.block) target = std::max(target, std::abs(block.linear));
+  const double scale = largest_scale(qp), far = out_of_reach * target / (scale * scale);
+  DualQp bounded = qp;
+  for (Block& block : bounded.block) {
+    block.lower = std::max(block.lower, -far);
+    block.upper = std::min(block.upper, far);
+  }
+  return bounded;
+}
+
+/// Whether a variable without a bound has come to the one it was given.
+bool has_gone_far(const DualQp& qp, const DualQp& bounded, std::span<const double> a) {
+  for (std::size_t v = 0; v < qp.size(); ++v) {
+    const Block &own = qp.block[v], &far = bounded.block[v];
+    if (a[v] <= far.lower && far.lower > own.lower) return true;
+    if (a[v] >= far.upper && far.upper < own.upper) return true;
+  }
+  return false;
+}
+
 /// Keeps the better of two certified solutions, and the best bounds of both. One that is all that
 /// was asked for is better than one that is not, even if its gap is a rounding larger.
 void keep_better(Certified& best, Certified now, const Stop& stop) {
@@ -202,10 +236,12 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
       return best;
     best = {};
   }
+  const std::optional<DualQp> bounded = with_far_bounds(qp);
   for (int round = 0; round < most_refinements; ++round) {
     const Solver tighter = with_tighter_stop(solver, round);
-    Solution solution =
-        visit_list([&](const auto& chosen) { return run(qp, chosen, context); }, tighter);
+    Solution solution = visit_list(
+        [&](const auto& chosen) { return run(bounded ? *bounded : qp, chosen, context); }, tighter);
+    if (bounded && has_gone_far(qp, *bounded, solution.a)) solution.ended = Ended::unbounded;
     iterations += solution.iterations;
     asked += solution.values_asked;
     found += solution.values_found;
@@ -254,6 +290,7 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     best.solution.ended = no_margin ? Ended::unbounded : Ended::stalled;
   }
   if (best.solution.ended == Ended::stalled) best.obstacle = obstacle_of(best, stop);
+  if (best.solution.ended == Ended::unbounded) best.obstacle = why_unbounded(qp);
   return best;
 }
 

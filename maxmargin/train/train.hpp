@@ -53,7 +53,7 @@ struct Trained {
   std::string solver;            ///< which, and
   std::string reason;            ///< why
   Ended ended = Ended::stalled;  ///< the worst of its machines
-  std::string obstacle;          ///< why it has stalled, where that is known
+  std::string obstacle;          ///< why it has not converged, where that is known
   std::uint64_t iterations = 0;  ///< summed
   /// Kernel values asked for and found in a cache, summed, where the solver counts them.
   std::uint64_t values_asked = 0, values_found = 0;

@@ -282,7 +282,9 @@ Extended distribute(Extended coefficient, std::size_t rows, std::span<DualPiece>
     most += each.end;
   }
   const Extended inside = std::clamp(coefficient, least, most);
-  if (rows == 1) {
+  if (inside == least || inside == most) {
+    for (DualPiece& each : pieces) each.b = inside == least ? each.begin : each.end;
+  } else if (rows == 1) {
     // One row's pieces meet at 0: what is above fills the last of them, what is below the first.
     for (DualPiece& each : pieces) each.b = std::clamp(inside, each.begin, each.end);
   } else if (std::ranges::all_of(pieces, &DualPiece::is_straight) && least > -extended_infinity) {

@@ -410,6 +410,9 @@ class Examiner {
     if (has_choice_) result_.kkt_low = std::min(result_.kkt_low, least_violation());
   }
 
+  /// What a move costs; none costs nothing, however steep it would be (a logarithm at 0).
+  static Extended priced(Extended move, Extended slope) { return move == 0 ? 0 : move * slope; }
+
   /// Whether it is -b that counts in the sum of a piece's group.
   bool turned(const DualPiece& piece) const { return is_joint_ && piece.group == 1; }
 
@@ -436,7 +439,7 @@ class Examiner {
       result_.constraint_slack = std::max(result_.constraint_slack, rounding);
       // Another way to meet the constraint, or to charge for it, may lose a little less.
       result_.dual_slack +=
-          std::min(excess.size(), rounding) * (threshold_size() + result_.kkt_high);
+          priced(std::min(excess.size(), rounding), threshold_size() + result_.kkt_high);
       const auto level = [&](const DualPiece& piece) {
         return groups_ == 2 || is_joint_ ? threshold(piece.group) : bias_.middle;
       };
@@ -510,14 +513,14 @@ class Examiner {
       const Extended multiplier =
           is_function ? std::abs(claimed_.function_coefficient[r - groups]) : threshold_size();
       result_.dual_slack +=
-          2 * std::min(residual[r].size(), rounding) * (multiplier + result_.kkt_high);
+          2 * priced(std::min(residual[r].size(), rounding), multiplier + result_.kkt_high);
     }
     const auto moves = balanced(movable, residual);
     if (!moves) uncovered_ = extended_infinity;
     if (moves)
       for (const Moved& move : *moves) {
         pieces[move.which]->b += move.by;
-        result_.dual_slack += 2 * move.by.size() * result_.kkt_high;
+        result_.dual_slack += 2 * priced(move.by.size(), result_.kkt_high);
       }
   }
 

@@ -126,8 +126,12 @@ Known<Real> mapped(const Power& map, Real s, Real error) {
 template <class Real>
 Known<Real> mapped(const HyperbolicTangent& map, Real s, Real error) {
   const Real u = rounding_of<Real>, factor = map.factor, shift = map.shift;
-  return {std::tanh(factor * s + shift),
-          std::abs(factor) * error + 4 * u * (std::abs(factor * s) + std::abs(shift)) + 4 * u};
+  const Real t = factor * s + shift;
+  const Real blur = std::abs(factor) * error + 4 * u * (std::abs(factor * s) + std::abs(shift));
+  // The slope of tanh is at most 1, and at most 4 exp(-2 |t|).
+  const Real least = std::max<Real>(0, std::abs(t) - blur);
+  const Real slope = std::min<Real>(1, Real(4.01) * std::exp(-2 * least));
+  return {std::tanh(t), slope * blur + 4 * u};
 }
 
 /// The non-zeros of rows, as doubles.

@@ -278,6 +278,30 @@ TEST(Verify, ScalingIsApplied) {
   expect_holds(model, raw);
 }
 
+/// The slope of an entropy is infinite at 0: nothing of it is moved, and nothing is charged.
+TEST(Verify, AnEntropyWithoutSupportVectorsHolds) {
+  const Dataset data = groups(40, 2, 3);
+  for (const auto& loss : {decltype(Svc::loss)(Exponential{}), decltype(Svc::loss)(Logistic{})}) {
+    Model model = model_of(Rbf{0.5}, data);
+    model.classes = {"0", "1"};
+    model.task = Svc{.cost = 1e6, .loss = loss};
+    Machine machine;
+    machine.positive = 1;
+    machine.negative = 0;
+    machine.lambda = {0.3};
+    machine.certificate.primal = machine.certificate.best_primal = 1e9;
+    machine.certificate.dual = machine.certificate.best_dual = 0;
+    machine.certificate.gap = 1e9;
+    machine.certificate.relative_gap = 2;
+    machine.certificate.kkt = infinity;
+    machine.ended = Ended::stalled;
+    model.machines = {machine};
+    const Verified found = verify(model, data, Threads(1))[0];
+    EXPECT_TRUE(found.holds) << found.reason;
+    EXPECT_EQ(found.recomputed.kkt, infinity);
+  }
+}
+
 /// y f >= 1 everywhere and a >= 0: the hard margin between two pairs of points.
 TEST(Verify, HardMargin) {
   Dataset data;

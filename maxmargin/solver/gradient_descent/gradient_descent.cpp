@@ -154,6 +154,9 @@ class Descent {
   }
   /// K + ridge, once: the values of f move along d when the coefficients move along K^-1 d.
   void factor(double ridge) {
+    factor_.require_cholesky([&] { fill_with_kernel(ridge); }, run_.threads);
+  }
+  void fill_with_kernel(double ridge) {
     const std::size_t m = qp_.K->size();
     std::vector<double> values(factored_at_once * m);
     std::vector<Index> which;
@@ -167,7 +170,6 @@ class Descent {
         factor_.matrix().row(i)[i] += ridge;
       }
     }
-    factor_.cholesky(run_.threads);
   }
 
   /// Of the primal along the direction, lambda as it is.

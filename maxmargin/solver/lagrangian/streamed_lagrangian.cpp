@@ -137,15 +137,17 @@ class StreamedIteration {
                                part.scaled.data(), as_int(N_), 1, part.matrix.data(), as_int(N_));
         });
     if (!complete) return false;
-    for (std::size_t i = 0; i < N_; ++i) {
-      double* row = factor.matrix().row(i);
-      std::fill_n(row, i + 1, 0.0);
-      row[i] = 1;
-      for (const LagrangianPart& part : parts)
-        for (std::size_t j = 0; j <= i; ++j) row[j] += part.matrix[i * N_ + j];
-    }
-    // 1 + something positive semi-definite: it cannot break down.
-    factor.cholesky(run_.threads);
+    factor.require_cholesky(
+        [&] {
+          for (std::size_t i = 0; i < N_; ++i) {
+            double* row = factor.matrix().row(i);
+            std::fill_n(row, i + 1, 0.0);
+            row[i] = 1;
+            for (const LagrangianPart& part : parts)
+              for (std::size_t j = 0; j <= i; ++j) row[j] += part.matrix[i * N_ + j];
+          }
+        },
+        run_.threads);
     take_sums(parts);
     return true;
   }

@@ -59,12 +59,14 @@ class LowRankSweep final : public Sweep {
     std::iota(all.begin(), all.end(), Index{0});
     const std::vector<double> gram = Z_->gram(all, softness, threads);
     const std::size_t rank = Z_->rank();
-    for (std::size_t i = 0; i < rank; ++i) {
-      std::copy_n(gram.data() + i * rank, i + 1, factor_.matrix().row(i));
-      factor_.matrix().row(i)[i] += 1;
-    }
-    // 1 + something positive semi-definite: it cannot break down.
-    factor_.cholesky(threads);
+    factor_.require_cholesky(
+        [&] {
+          for (std::size_t i = 0; i < rank; ++i) {
+            std::copy_n(gram.data() + i * rank, i + 1, factor_.matrix().row(i));
+            factor_.matrix().row(i)[i] += 1;
+          }
+        },
+        threads);
   }
 
   void run(std::vector<double>& r, std::vector<double>& a, double gamma) override {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 
 #include "maxmargin/linalg/symmetric.hpp"
 #include "maxmargin/solver/equations/memory.hpp"
@@ -61,7 +62,8 @@ class SetMatrix {
         M.row(i)[i] += ridge_[i];
       }
     }
-    factor_.cholesky(threads_);
+    // Without factors there are conjugate gradients.
+    std::ignore = factor_.cholesky(threads_);
   }
 
   void multiply(std::span<const double> x, std::span<double> y) const {
@@ -193,6 +195,15 @@ PrimalPoint Directions::newton(const DualQp& qp, const PrimalPoint& at,
   return Z_ != nullptr ? in_columns(qp, at, dual) : in_points(qp, at, dual);
 }
 
+/// No step: the search ends there.
+PrimalPoint Directions::nowhere(std::size_t coefficients, std::size_t rows) const {
+  PrimalPoint step;
+  step.coefficients.assign(coefficients, 0.0);
+  step.lambda.assign(rows, 0.0);
+  step.f.assign(K_->size(), 0.0);
+  return step;
+}
+
 /// (I + Z'DZ) dw + Z'DA' dlambda = -(w - Z's a),  A D Z dw + A D A' dlambda = A a - d.
 PrimalPoint Directions::in_columns(const DualQp& qp, const PrimalPoint& at,
                                    const DualPoint& dual) const {
@@ -211,11 +222,16 @@ PrimalPoint Directions::in_columns(const DualQp& qp, const PrimalPoint& at,
     }
   const std::vector<double> gram = Z_->gram(which, weights, threads_);
   Factor factor(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j <= i; ++j) factor.matrix().row(i)[j] = gram[i * n + j];
-    factor.matrix().row(i)[i] += 1;
-  }
-  factor.cholesky(threads_);
+  // Beside large weights the 1 is lost, and what is left may be singular.
+  const bool is_solvable = factor.cholesky_with_ridge(
+      [&] {
+        for (std::size_t i = 0; i < n; ++i) {
+          std::copy_n(gram.data() + i * n, i + 1, factor.matrix().row(i));
+          factor.matrix().row(i)[i] += 1;
+        }
+      },
+      threads_);
+  if (!is_solvable) return nowhere(n, k);
   std::vector<double> u = Z_->gather(beta, threads_), v(k, 0.0), corner(k * k, 0.0);
   for (std::size_t i = 0; i < n; ++i) u[i] -= at.coefficients[i];
   std::vector<std::vector<double>> B(k);

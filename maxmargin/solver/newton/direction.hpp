@@ -45,6 +45,7 @@ class Directions {
   double product(const PrimalPoint& x, const PrimalPoint& y) const;
 
  private:
+  PrimalPoint nowhere(std::size_t coefficients, std::size_t rows) const;
   PrimalPoint in_columns(const DualQp& qp, const PrimalPoint& at, const DualPoint& dual) const;
   PrimalPoint in_points(const DualQp& qp, const PrimalPoint& at, const DualPoint& dual) const;
   void fill(PrimalPoint& point) const;

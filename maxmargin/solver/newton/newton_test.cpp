@@ -97,6 +97,22 @@ PrimalPoint moved(PrimalPoint at, const PrimalPoint& step, double t) {
 }
 
 // Along Newton's step the second derivative of the primal is minus the first.
+// By columns the matrix of a step is 1 + Z'DZ, and the 1 is lost beside large costs.
+TEST(Newton, HugeCostsEndItWithoutACrash) {
+  for (const double cost : {1e4, 1e18, 1e40, 1e200}) {
+    DualQp qp = machine(Cost::logistic, Linear{}, 60, 1);
+    for (Block& block : qp.block) block.upper = cost;
+    PrimalNewton options;
+    options.stop.iterations = 500;
+    const Certified solved = solve(qp, options, {Threads(1)});
+    EXPECT_NE(solved.solution.ended, Ended::unbounded) << cost;
+    for (const double each : solved.solution.a) EXPECT_TRUE(std::isfinite(each)) << cost;
+    if (cost == 1e4) {
+      EXPECT_EQ(solved.solution.ended, Ended::converged);
+    }
+  }
+}
+
 TEST(Newton, StepEndsWhereTheParabolaOfTheObjectiveDoes) {
   for (const Cost cost : {Cost::squared_hinge, Cost::huberised, Cost::logistic})
     for (const Kernel& kernel : {Kernel(Rbf{0.3}), Kernel(Linear{})}) {

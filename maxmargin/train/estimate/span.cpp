@@ -80,15 +80,16 @@ class FreePoints {
   void factor() {
     double ridge = 0;
     for (const double value : K_->diagonal()) ridge = std::max(ridge, 1e-13 * value);
-    for (;; ridge *= 100) {
-      factor_.emplace(free_);
-      for (std::size_t k = 0; k < free_; ++k) {
-        const Index row = static_cast<Index>(k);
-        K_->exact_block(std::span(&row, 1), 0, k + 1, factor_->matrix().row(k), free_);
-        factor_->matrix().row(k)[k] += curvature_[k] + ridge;
-      }
-      if (factor_->cholesky(threads_) == Factor::Outcome::done) break;
-    }
+    factor_.emplace(free_);
+    factor_->require_cholesky(
+        [&] {
+          for (std::size_t k = 0; k < free_; ++k) {
+            const Index row = static_cast<Index>(k);
+            K_->exact_block(std::span(&row, 1), 0, k + 1, factor_->matrix().row(k), free_);
+            factor_->matrix().row(k)[k] += curvature_[k] + ridge;
+          }
+        },
+        threads_);
     border_.assign(free_, 1.0);
     solve(border_, 1);
     border_sum_ = 0;

@@ -2,6 +2,7 @@
 
 #include "maxmargin/data/like.hpp"
 #include "maxmargin/linalg/enclosed.hpp"
+#include "maxmargin/problem/margin.hpp"
 #include "maxmargin/train/machines/approximation.hpp"
 #include "maxmargin/train/machines/machines.hpp"
 #include "maxmargin/train/recorded.hpp"
@@ -122,6 +123,8 @@ Trained summed_up(const Prepared& prepared, const Subproblems& problems,
   assemble(examples, problems, parts, trained.model);
   for (const Machine& machine : trained.model.machines)
     trained.ended = worse(trained.ended, machine.ended);
+  if (trained.ended == Ended::unbounded && trained.obstacle.empty())
+    trained.obstacle = std::string(no_margin);
   return trained;
 }
 
