@@ -289,6 +289,33 @@ TEST(IndefiniteKernel, SaysWhenTheObjectiveFallsWithoutEnd) {
       }
 }
 
+// Seven features that are nearly the same, and a cost that multiplies what tells them apart: single
+// variables get nowhere.
+TEST(Stalls, AnotherSolverGoesOnWhereTheChoiceWasAutomatic) {
+  Dataset data;
+  data.x = Features::dense(7);
+  Rng rng(5);
+  for (int i = 0; i < 40; ++i) {
+    const double t = rng.uniform();
+    std::vector<double> x;
+    for (int j = 0; j < 7; ++j) x.push_back(t + 0.02 * rng.normal());
+    data.x.append(x);
+    data.y.push_back(10 * t + 2 * rng.normal());
+  }
+  TrainOptions options;
+  options.task = Svr{.cost = 1e6, .bias = Bias::penalised};
+  options.kernel = Linear{};
+  options.stop.relative_gap = 1e-8;
+  const Trained trained = train(made::copy_of(data), options, Threads(1));
+  EXPECT_EQ(trained.ended, Ended::converged);
+  EXPECT_LE(trained.certificate.relative_gap, 1e-8);
+  EXPECT_EQ(trained.solver, "interior-point");
+  EXPECT_NE(trained.reason.find("after gauss-seidel"), std::string::npos) << trained.reason;
+  // One that was asked for is not left.
+  options.solver = "gauss-seidel";
+  EXPECT_EQ(train(std::move(data), options, Threads(1)).ended, Ended::stalled);
+}
+
 // The two classes have the same points: no nu leaves a margin.
 TEST(NuSvc, SaysWhenNoMarginExists) {
   Dataset data;

@@ -27,6 +27,9 @@ constexpr std::size_t many_points = 10000, many_points_a_column = 200;
 // What path following is expected to take, for limits of time: so many systems. Newton's method on
 // the primal takes fewer steps of the same kind, where few digits are asked for.
 constexpr double path_iterations = 30, newton_iterations = 12;
+// What another solver may take where the one that was chosen has stalled. By what is expected, not
+// by the clock: the same input has the same bits.
+constexpr double most_seconds_after_a_stall = 10;
 
 // Columns in the place of a full matrix: what they leave of its trace, at most and against the
 // least curvature (corrections do the rest, so that it need not follow the precision), how often
@@ -164,6 +167,19 @@ class Tree {
     return with_any_rows();
   }
 
+  /// Path following and Newton's method move all variables at once, so that they get along with
+  /// matrices in which steps of few variables are too small.
+  std::optional<Choice> choose_after(std::string_view stalled) const {
+    const std::string why = "after " + std::string(stalled) + " has stalled";
+    if (stalled != InteriorPoint::name && shape_.path_seconds() < most_seconds_after_a_stall &&
+        fits(InteriorPoint{}))
+      return take(InteriorPoint{}, why);
+    if (stalled != PrimalNewton::name && shape_.newton_seconds() < most_seconds_after_a_stall &&
+        accepts(PrimalNewton{}))
+      return take(PrimalNewton{}, why);
+    return std::nullopt;
+  }
+
  private:
   Choice with_entropy() const {
     const bool dense = accepts(InteriorPoint{});
@@ -257,6 +273,12 @@ class Tree {
 Choice choose_solver(const DualQp& qp, const Stop& stop, std::size_t memory_bytes,
                      const CostModel& costs) {
   return Tree(qp, stop, memory_bytes, costs).choose();
+}
+
+std::optional<Choice> choose_after_stall(const DualQp& qp, const Stop& stop,
+                                         std::size_t memory_bytes, const Solver& stalled,
+                                         const CostModel& costs) {
+  return Tree(qp, stop, memory_bytes, costs).choose_after(name_of(stalled));
 }
 
 }  // namespace maxmargin

@@ -197,6 +197,20 @@ TEST(ChooseSolver, MemoryAndTimeMustBeEnough) {
 }
 
 // Whatever is chosen can be run.
+TEST(ChooseSolver, AnotherOneGoesOnAfterAStall) {
+  const auto after = [](const DualQp& qp, const Solver& stalled, std::size_t memory = plenty) {
+    const auto choice = choose_after_stall(qp, to(1e-3), memory, stalled);
+    return choice ? std::string(name_of(choice->solver)) : "";
+  };
+  EXPECT_EQ(after(problem(300, 300, Rows::bias), Smo{}), "interior-point");
+  EXPECT_EQ(after(problem(300, 10, Rows::none), GaussSeidel{}), "interior-point");
+  EXPECT_EQ(after(problem(300, 300, Rows::none, Cost::entropy), InteriorPoint{}), "newton");
+  // Neither where it would take long, nor where it has no room.
+  EXPECT_EQ(after(problem(20000, 20000, Rows::bias), Smo{}), "");
+  EXPECT_EQ(after(problem(300, 300, Rows::bias), Smo{}, 100000), "newton");
+  EXPECT_EQ(after(problem(300, 300, Rows::bias, Cost::corners, Definite::no), Smo{}), "");
+}
+
 TEST(ChooseSolver, NothingIsChosenThatRefuses) {
   for (const Rows rows : {Rows::none, Rows::bias, Rows::other})
     for (const Cost cost : {Cost::corners, Cost::squared, Cost::entropy})

@@ -43,6 +43,11 @@ struct Choice {
 Choice choose_solver(const DualQp& qp, const Stop& stop, std::size_t memory_bytes,
                      const CostModel& costs = {});
 
+/// Another solver for a problem on which that one has stalled, where it would not take long.
+std::optional<Choice> choose_after_stall(const DualQp& qp, const Stop& stop,
+                                         std::size_t memory_bytes, const Solver& stalled,
+                                         const CostModel& costs = {});
+
 /// Those of the list that do not refuse a problem, with this much memory to use.
 std::vector<Solver> fitting_solvers(const DualQp& qp, const Stop& stop, std::size_t memory_bytes);
 

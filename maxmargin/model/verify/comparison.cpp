@@ -79,12 +79,12 @@ class Comparison {
     Extended slack = found_.primal_slack;
     if (stated_.approximated) slack += approximate_tolerance * found_.primal.size();
     if (!stored_.mercer) slack += found_.primal_float;
-    if (stored_.primal != infinity && !(found_.primal.low() - slack <= stored_.primal))
+    if (stored_.primal != infinity && !(found_.primal.low() - slack <= stored_.primal + DBL_MIN))
       refuse("primal", told("primal", found_.primal.middle, stored_.primal));
   }
   void dual() {
     const Extended slack = found_.dual_slack + (stored_.mercer ? 0 : found_.dual_float);
-    if (!(stored_.dual <= found_.dual.high() + slack))
+    if (!(stored_.dual <= found_.dual.high() + slack + DBL_MIN))
       refuse("dual", told("dual", found_.dual.middle, stored_.dual));
   }
   void kkt() {

@@ -140,6 +140,26 @@ void state_as_given(const Formulated& formulated, const Stop& stop, Certified& c
 
 namespace {
 
+/// Where the solver that was chosen automatically has stalled, another one may go on.
+void go_on_after_stall(const DualQp& qp, const MachineRun& run, Choice& choice, Certified& found) {
+  const TrainOptions& options = run.options;
+  if (options.solver != "auto" || options.settings || found.solution.ended != Ended::stalled)
+    return;
+  const std::size_t memory = memory_for(options, run.given).bytes;
+  std::optional<Choice> other =
+      choose_after_stall(qp, run.stop(), memory, choice.solver, run.given.costs);
+  if (!other) return;
+  Certified again = solve_from(nullptr, qp, other->solver, run.context(), run.judged());
+  const bool is_better =
+      again.solution.ended == Ended::converged || again.certificate.gap < found.certificate.gap;
+  if (!is_better) return;
+  again.solution.iterations += found.solution.iterations;
+  again.seconds += found.seconds;
+  choice.solver = other->solver;
+  choice.reason = other->reason;
+  found = std::move(again);
+}
+
 /// By one of the list of solvers, from the coefficients of rows where there are such.
 TrainedMachine train_dual(const Examples& data, const Formulated& formulated, const MachineRun& run,
                           std::span<const std::pair<Index, double>> start) {
@@ -154,10 +174,11 @@ TrainedMachine train_dual(const Examples& data, const Formulated& formulated, co
   }
   if (options.chosen) options.chosen(choice);
   TrainedMachine part;
-  part.reason = choice.reason;
-  part.solver = name_of(choice.solver);
   part.certified = solve_from(known ? &*known : nullptr, formulated.qp, choice.solver,
                               run.context(), run.judged());
+  go_on_after_stall(formulated.qp, run, choice, part.certified);
+  part.reason = choice.reason;
+  part.solver = name_of(choice.solver);
   part.certified.solution.ended = run.ended(part.certified.solution.ended);
   const std::vector<double>& a = part.certified.solution.a;
   part.coefficients = data.approximation
