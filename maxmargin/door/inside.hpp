@@ -28,6 +28,7 @@ inline namespace v0 {
 struct Dataset::Parts {
   explicit Parts(inside::Dataset given);
   Parts(const Parts& other);
+  std::shared_ptr<const void> arrays;  ///< that x borrows, where they are not the caller's
   std::shared_ptr<const Features> x;
   inside::Dataset data;
 };
@@ -45,6 +46,8 @@ struct Inside {
   static inside::Dataset of(const Dataset& data);
   static Model model(inside::Model made);
   static Dataset dataset(inside::Dataset data);
+  /// The same data, which keeps the arrays that its rows are in.
+  static Dataset owning(std::shared_ptr<const void> arrays, Dataset data);
 
   /// What the options ask for, for this data. Throws Error for whatever is wrong with them.
   struct Asked {
