@@ -45,7 +45,6 @@ class OptionReader {
   std::string text();
   double number();
   int whole();
-  int switch_value() { return whole(); }
 
   [[noreturn]] void unknown() const;
   /// The words behind the options; an error unless there are so many of them, or if one of them

@@ -101,7 +101,8 @@ struct Unit {
   bool divides(double value, double& units) const {
     units = std::nearbyint(value * inverse);
     const double allowed = std::max(slack, relative_slack * std::abs(value));
-    return (std::abs(units) <= most) & (std::abs(value - units * size) <= allowed);
+    const bool fits = std::abs(units) <= most, whole = std::abs(value - units * size) <= allowed;
+    return fits && whole;
   }
 };
 

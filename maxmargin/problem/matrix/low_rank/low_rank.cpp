@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/linalg/blas.hpp"
 #include "maxmargin/linalg/enclosed.hpp"
 #include "maxmargin/linalg/serial_blas.hpp"
