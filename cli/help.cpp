@@ -157,6 +157,12 @@ std::string examples(const std::vector<std::string>& lines) {
   return text;
 }
 
+std::string text_asked_for(const CLI::App& program, const CLI::Success& asked) {
+  std::ostringstream text;
+  program.exit(asked, text, text);
+  return text.str();
+}
+
 std::string explain(const CLI::App& program, const CLI::ParseError& error) {
   const auto verbs = program.get_subcommands();
   const CLI::App& where = verbs.empty() ? program : *verbs.front();
