@@ -11,7 +11,7 @@
 namespace maxmargin::cli {
 namespace {
 
-/// The long option that a habit from svm-train means: 'c' -> "--cost"; empty if none.
+/// The long option for one of svm-train's letters: 'c' -> "--cost"; empty if none.
 std::string_view long_option_for(char letter) {
   switch (letter) {
     case 's':

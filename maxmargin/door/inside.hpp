@@ -1,7 +1,7 @@
 #pragma once
 
-// What stands behind the door. The door's Dataset, Model and Learner have the names that the
-// library has for its own; here the latter get a second name before the former are known.
+// The implementation of the public interface. Its Dataset, Model and Learner have the same names as
+// the library's own; here the latter get a second name before the former are declared.
 
 #include <memory>
 
@@ -24,7 +24,7 @@ using Model = maxmargin::Model;
 namespace maxmargin {
 inline namespace v0 {
 
-/// The rows are shared by all copies; what belongs to them is in `data`, which has none.
+/// The rows are shared by all copies; `data` has labels and weights, but no rows.
 struct Dataset::Parts {
   explicit Parts(inside::Dataset given);
   Parts(const Parts& other);
@@ -49,7 +49,7 @@ struct Inside {
   /// The same data, which keeps the arrays that its rows are in.
   static Dataset owning(std::shared_ptr<const void> arrays, Dataset data);
 
-  /// What the options ask for, for this data. Throws Error for whatever is wrong with them.
+  /// The training options for this data. Throws Error for whatever is wrong with them.
   struct Asked {
     TrainOptions options;
     int threads = 0;

@@ -12,7 +12,7 @@
 namespace maxmargin {
 namespace {
 
-// Points that are summed up together, whatever the number of threads.
+// Points per partial sum, for the same bits whatever the number of threads.
 constexpr std::size_t points_per_part = 2048;
 constexpr std::size_t most_row_parts = 16;
 // Rows that are weighted and multiplied at once: they stay in L2.
