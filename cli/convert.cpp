@@ -49,7 +49,7 @@ int run_convert(const ConvertArguments& arguments) {
   const Model model = load_any(arguments.model);
   const bool from_libsvm = model_format(arguments.model) == ModelFormat::libsvm;
   const bool to_libsvm_text = arguments.to.empty() ? !from_libsvm : arguments.to == "libsvm";
-  const StopRequest request;  // half a file is none
+  const StopRequest request;  // until the file is complete
   if (to_libsvm_text)
     save_libsvm(naming(arguments.model, [&] { return to_libsvm(model, Numbering::own); }),
                 arguments.output);

@@ -5,7 +5,7 @@
 
 namespace maxmargin::cli {
 
-/// What the program tells its caller; scripts rely on the numbers.
+/// Exit codes; scripts rely on the numbers.
 enum ExitCode {
   exit_ok = 0,
   exit_internal = 1,

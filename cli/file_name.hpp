@@ -6,8 +6,8 @@
 
 namespace maxmargin::cli {
 
-/// Does something with data of a file; an Error about the data that knows no place gets the file's
-/// name. Returns what `act` returns.
+/// Calls `act` on data of a file, and adds the file's name to an Error about the data that has
+/// none. Returns what `act` returns.
 template <class Act>
 auto naming(const std::string& file, Act&& act) {
   try {

@@ -11,7 +11,7 @@
 namespace maxmargin::cli {
 namespace {
 
-/// The long option that a habit from svm-train means: 'c' -> "--cost"; empty if none.
+/// The long option for one of svm-train's letters: 'c' -> "--cost"; empty if none.
 std::string_view long_option_for(char letter) {
   switch (letter) {
     case 's':
@@ -155,6 +155,12 @@ std::string examples(const std::vector<std::string>& lines) {
   std::string text = "Examples:\n";
   for (const std::string& line : lines) text += "  " + line + "\n";
   return text;
+}
+
+std::string text_asked_for(const CLI::App& program, const CLI::Success& asked) {
+  std::ostringstream text;
+  program.exit(asked, text, text);
+  return text.str();
 }
 
 std::string explain(const CLI::App& program, const CLI::ParseError& error) {

@@ -31,6 +31,9 @@ class Choices {
 /// "Examples:" and the lines below it, for a footer.
 std::string examples(const std::vector<std::string>& lines);
 
+/// The help or version that a command line asked for.
+std::string text_asked_for(const CLI::App& program, const CLI::Success& asked);
+
 /// The one line for a command line that could not be parsed: what, what was probably meant, and
 /// where the help is.
 std::string explain(const CLI::App& program, const CLI::ParseError& error);

@@ -13,14 +13,14 @@ using Json = nlohmann::ordered_json;
 
 /// Writes to standard output, or throws: a full disk must not go unnoticed.
 void print(std::string_view text);
-/// One object; indented when a person is looking.
+/// One object, indented on a terminal.
 void print_json(const Json& object);
-/// Writes to standard error; where that is closed or full, nobody is told.
+/// Writes to standard error; failures are ignored.
 void tell(std::string_view text);
 /// One line on standard error, "maxmargin: warning: ...".
 void warn(std::string_view text);
 
-/// The line of those who have no memory to make one.
+/// An error message that needs no memory.
 inline constexpr std::string_view out_of_memory =
     "maxmargin: out of memory; give a smaller --memory or less data\n";
 

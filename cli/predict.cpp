@@ -62,11 +62,11 @@ class Sink {
 
  private:
   std::optional<WholeFile> file_;
-  std::optional<RemovedOnSignal> removed_;  ///< a signal leaves no piece of a file
+  std::optional<RemovedOnSignal> removed_;  ///< removes an incomplete file on a signal
   Json collected_;
 };
 
-/// What is printed for one row.
+/// The line of one row.
 class Printer {
  public:
   Printer(const Model& model, const Predictor& predictor, const PredictArguments& arguments)
@@ -76,7 +76,7 @@ class Printer {
         probability_(arguments.probability),
         reach_(model.calibration.interval(arguments.level)) {}
 
-  /// The first line: what the columns of probabilities are.
+  /// The first line, which names the columns of probabilities.
   std::string header() const {
     if (!probability_) return {};
     if (model_.outcome == Outcome::number) return "value lower upper\n";
@@ -191,7 +191,7 @@ Opened open_data(const Model& model, PredictArguments& arguments, const Threads&
     try {
       return open_data(model, arguments.data, bare, threads);
     } catch (const Error&) {
-      // What was wrong with the usual way of reading is the better message.
+      // The message about the usual way of reading is the better one.
     }
     throw;
   }

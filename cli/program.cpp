@@ -71,10 +71,7 @@ int run(int argc, char** argv) {
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& asked) {
-    // Help or version: the library writes them to the streams it is given.
-    std::ostringstream text;
-    program.exit(asked, text, text);
-    print(text.str());
+    print(text_asked_for(program, asked));
     return exit_ok;
   } catch (const CLI::ParseError& error) {
     return complain(exit_usage, explain(program, error));

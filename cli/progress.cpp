@@ -30,7 +30,7 @@ std::string small(double value) {
   return std::isfinite(value) ? fmt::format("{:.1e}", value) : std::string("-");
 }
 
-/// A guess deserves few digits: "40 s", "4 min", "2 h".
+/// Estimates have few digits: "40 s", "4 min", "2 h".
 std::string roughly(double seconds) {
   if (seconds < 10) return fmt::format("{:.0f} s", std::max(1.0, std::ceil(seconds)));
   if (seconds < 100) return fmt::format("{:.0f} s", 5 * std::ceil(seconds / 5));
@@ -60,7 +60,7 @@ double RemainingTime::by_convergence(const Progress& progress, double now) {
     violation = std::max(violation, progress.relative_gap / stop_.relative_gap);
   if (!(violation > 0) || !std::isfinite(violation)) return -1;
   double level = std::max(0.0, std::log(violation));
-  // The violation goes up and down; the best so far falls only.
+  // The violation is not monotonic; the best so far is.
   if (!samples_.empty()) level = std::min(level, samples_.back().level);
   samples_.push_back({now, level});
   while (samples_.size() > 2 && samples_.front().seconds < now - window_seconds)
@@ -79,7 +79,7 @@ ProgressLine::ProgressLine(const Stop& stop, const StopRequest& request, Show sh
   try {
     ticker_ = start_thread([this] { tick(); });
   } catch (const Error&) {
-    // No room for a thread: then nobody sees how far it is.
+    // Without room for a thread there is no progress line.
   }
 }
 

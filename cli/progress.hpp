@@ -14,12 +14,12 @@
 
 namespace maxmargin::cli {
 
-/// Guesses how long a run still takes, from the share of work that the solver reports or, without
+/// Estimates how long a run still takes, from the share of work that the solver reports or, without
 /// it, from how fast the logarithm of the violation falls towards its target.
 class RemainingTime {
  public:
   explicit RemainingTime(const Stop& stop) : stop_(stop) {}
-  /// Seconds, never more than a time limit leaves; a negative number while nothing can be said.
+  /// Seconds, at most what a time limit leaves; negative while there is no estimate.
   double estimate(const Progress& progress, double now);
 
  private:
@@ -46,7 +46,7 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   void update(const Progress& progress);
-  /// A line that stays, shown when the run turns out to take its time.
+  /// A permanent line, shown if the run takes longer than two seconds.
   void note(const std::string& text);
 
  private:

@@ -23,14 +23,14 @@ std::string show_functions(const Model& model, const Machine& machine);
 /// "setosa against virginica", "setosa against the rest"; empty for regression and novelty.
 std::string machine_name(const Model& model, const Machine& machine);
 
-/// The certificate for people: one aligned line per number.
+/// The certificate as text, one aligned line per number.
 std::string show_certificate(const Certificate& certificate);
 
-/// What a model knows of probabilities.
+/// The calibration of a model.
 Json calibration_json(const Model& model);
 std::string show_calibration(const Model& model);
 
-/// "  name       value", aligned with its fellows.
+/// "  name       value", aligned.
 std::string show_line(std::string_view name, std::string_view value);
 
 /// A table with a header; the first column is aligned to the left, the others to the right.

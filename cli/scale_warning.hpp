@@ -6,7 +6,7 @@
 
 namespace maxmargin::cli {
 
-/// Advice when the features of a sample of the rows differ much in size, else an empty text.
+/// Advice where the features of a sample of the rows differ much in size, else an empty text.
 std::string scale_warning(const Dataset& data);
 
 }  // namespace maxmargin::cli

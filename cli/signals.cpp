@@ -43,7 +43,7 @@ extern "C" void note_request(int signal) {
   if (requested.compare_exchange_strong(none, signal, std::memory_order_relaxed) &&
       has_patience.load(std::memory_order_relaxed))
     timer_settime(patience, 0, &patience_time, nullptr);
-  // Those that people send; the kernel repeats SIGXCPU every second.
+  // Signals that users send; the kernel repeats SIGXCPU every second.
   if (signal != SIGINT && signal != SIGTERM) return;
   make_plain(SIGINT);
   make_plain(SIGTERM);
@@ -51,7 +51,7 @@ extern "C" void note_request(int signal) {
 
 extern "C" void tell_of_waiting(int) {
   const int error = errno;
-  // Nobody is told where there is nobody.
+  // Failures of this message are ignored.
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, waiting.data(), waiting.size());
   errno = error;
 }
@@ -80,8 +80,7 @@ void restore(const std::array<struct sigaction, count>& before) {
   for (std::size_t k = 0; k < count; ++k) sigaction(StopRequest::signals[k], &before[k], nullptr);
 }
 
-/// Where even taking things down needs memory (nlohmann::json does), there is still one line to
-/// say.
+/// Called where even destructors need memory (those of nlohmann::json do): prints one line.
 [[noreturn]] void end_without_memory() {
   try {
     if (const std::exception_ptr failure = std::current_exception())
@@ -137,7 +136,7 @@ RemovedOnSignal::~RemovedOnSignal() {
 void settle_process() {
   for (int descriptor = 0; descriptor <= STDERR_FILENO; ++descriptor) {
     if (fcntl(descriptor, F_GETFD) != -1) continue;
-    // Opened the wrong way round: whoever uses it is told that it is not there.
+    // Opened with the opposite access, so that using it is an error.
     const int opened = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
     if (opened > STDERR_FILENO) close(opened);
   }

@@ -8,8 +8,8 @@ namespace maxmargin::cli {
 
 /// While it lives, a request to end is only noted: an interrupt (Ctrl-C), a termination, a terminal
 /// that hung up, processor time that is used up, and SIGUSR1 and SIGUSR2 of batch systems. The
-/// second interrupt or termination ends the program at once, and whoever still waits half a second
-/// after the first is told so. A signal that was ignored before stays ignored. One at a time.
+/// second interrupt or termination ends the program at once, which a message says half a second
+/// after the first. A signal that was ignored before stays ignored. One at a time.
 class StopRequest {
  public:
   StopRequest();
@@ -42,9 +42,9 @@ class RemovedOnSignal {
   std::array<struct sigaction, StopRequest::signals.size()> before_{};
 };
 
-/// Makes sure, before anything else, that what this process was started with does no harm: that
-/// descriptors 0 to 2 are open, so that no file of ours becomes one of them, and that a file that
-/// grows beyond its limit is an error that can be told.
+/// Prepares the process before anything else: opens descriptors 0 to 2 if they are closed, so that
+/// no file of ours becomes one of them, and turns a file beyond its size limit from a signal into
+/// an error.
 void settle_process();
 
 }  // namespace maxmargin::cli

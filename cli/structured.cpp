@@ -521,9 +521,7 @@ std::optional<int> run_structured(std::span<char*> arguments) {
   try {
     program.parse(static_cast<int>(arguments.size()), arguments.data());
   } catch (const CLI::Success& asked) {
-    std::ostringstream text;
-    program.exit(asked, text, text);
-    print(text.str());
+    print(text_asked_for(program, asked));
     return exit_ok;
   } catch (const CLI::ParseError& error) {
     throw Error(Fault::usage, explain(program, error));

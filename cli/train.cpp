@@ -77,7 +77,7 @@ std::string show_improvement(const std::vector<Improvement>& machines) {
   return text;
 }
 
-/// Why the rank did not rise further, where that was too early.
+/// The limit that ended the rounds, unless that is the gap.
 std::string show_limit(const std::vector<Improvement>& machines, double asked) {
   const auto reason = [](ImproveLimit limit) -> std::string_view {
     switch (limit) {
@@ -226,7 +226,7 @@ std::string train_summary(const TrainArguments& arguments, const TrainingData& r
   return text;
 }
 
-/// Whether the folds were cut short: what untrained machines say of a row is no score.
+/// Whether not all folds were trained; then there is no score.
 bool cut_short(const CrossValidated& result) {
   return result.ended == Ended::cancelled || result.ended == Ended::time_limit;
 }
@@ -310,7 +310,7 @@ int run_cross_validation(const TrainArguments& arguments, TrainingData& read,
   return exit_code(result.ended);
 }
 
-/// Writes the model, and what there is to say. A request to end that comes meanwhile waits.
+/// Writes the model and prints the report. A request to end that comes meanwhile waits.
 int finish(const TrainArguments& arguments, const TrainingData& read, Trained trained,
            const DiskReport* disk, const StopRequest& request, const Threads& threads) {
   for (auto& each : arguments.remembered(read.base))
@@ -323,7 +323,7 @@ int finish(const TrainArguments& arguments, const TrainingData& read, Trained tr
   return request.made() ? exit_stopped : exit_code(trained.ended);
 }
 
-/// The rows on disk, unless there are too many features for that and nobody asked for it.
+/// The rows on disk; nothing where there are too many features for that and it was not asked for.
 std::optional<SpilledData> spilled(const TrainArguments& arguments, const Threads& threads) {
   try {
     return naming(arguments.data, [&] {

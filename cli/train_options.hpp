@@ -17,7 +17,7 @@ class TrainArguments {
  public:
   void add_to(CLI::App& app);
 
-  /// Everything that is wrong without having seen the data is a usage Error here.
+  /// Throws a usage Error for everything that is wrong whatever the data is.
   void check();
   /// Names the model after the data, where no -o does.
   void name_model();
@@ -36,7 +36,7 @@ class TrainArguments {
   Outcome outcome() const;
   bool names_task() const { return task_option_ != nullptr && task_option_->count() > 0; }
   SpillOptions spill_options() const;
-  /// What the model should remember of how its data was read and scaled.
+  /// How the data was read and scaled, for the model.
   std::vector<std::pair<std::string, std::string>> remembered(const std::string& base) const;
 
   std::string data, model;

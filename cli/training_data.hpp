@@ -7,7 +7,7 @@
 
 namespace maxmargin::cli {
 
-/// A data file to train on, and what is still known of it when training has taken the data.
+/// A data file to train on, and its summary, which remains when training has taken the data.
 struct TrainingData {
   Dataset data;
   TrainOptions options;

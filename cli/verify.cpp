@@ -76,7 +76,7 @@ std::string last_line(const std::string& path) {
   return line;
 }
 
-/// What a third party needs to repeat the judgement: examples/check_certificate.py does.
+/// A report with which a third party can repeat the judgement: examples/check_certificate.py does.
 void write_report(const std::string& path, const std::string& model_path, const Model& model,
                   const Judgement& found, double seconds) {
   Json object{{"report", "maxmargin certificate 1"},

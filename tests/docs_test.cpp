@@ -2,7 +2,9 @@
 // pieces of the examples that ctest runs, links lead somewhere.
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include "maxmargin/online/rules/rules.hpp"
@@ -131,6 +133,66 @@ TEST(Docs, FilesThatAreNamedExist) {
       EXPECT_TRUE(fs::exists(source_dir() / (*found)[1].str()))
           << shown(page) << ": " << (*found)[1];
   }
+}
+
+/// What a page has in backquotes, outside of indented text.
+std::vector<std::string> quoted(const fs::path& page) {
+  const std::regex quote("`([^`]+)`");
+  std::vector<std::string> found;
+  for (const std::string& line : lines(page)) {
+    if (line.starts_with("    ")) continue;
+    for (std::sregex_iterator each(line.begin(), line.end(), quote), end; each != end; ++each)
+      found.push_back((*each)[1].str());
+  }
+  return found;
+}
+
+// Pages about the code say where a file is from the folder that they speak of.
+TEST(Docs, FilesAndFoldersThatPagesAboutTheCodeNameExist) {
+  std::vector<std::string> paths;
+  for (const auto& entry : fs::recursive_directory_iterator(source_dir() / "maxmargin"))
+    paths.push_back("/" + shown(entry.path()) + (entry.is_directory() ? "/" : ""));
+  const std::regex name("[a-z_/0-9]+(\\.[ch]pp|/)");
+  std::size_t names = 0;
+  for (const char* page : {"maxmargin/README.md", "CONTRIBUTING.md"})
+    for (const std::string& each : quoted(source_dir() / page)) {
+      if (!std::regex_match(each, name)) continue;
+      ++names;
+      EXPECT_TRUE(fs::exists(source_dir() / each) ||
+                  std::ranges::any_of(
+                      paths, [&](const std::string& path) { return path.ends_with("/" + each); }))
+          << page << ": " << each;
+    }
+  EXPECT_GT(names, 60u);
+}
+
+TEST(Docs, TypesAndFunctionsThatTheMapNamesExist) {
+  std::set<std::string, std::less<>> known;
+  const auto is_letter = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
+  for (const char* folder : {"maxmargin", "include"})
+    for (const fs::path& path : files(folder, {".hpp", ".h", ".cpp"})) {
+      known.insert(path.stem().string());
+      for (const std::string& line : lines(path)) {
+        const std::string code = line.substr(0, line.find("//"));
+        for (auto at = code.begin(); at != code.end();) {
+          at = std::find_if(at, code.end(), is_letter);
+          const auto end = std::find_if_not(at, code.end(), is_letter);
+          known.emplace(at, end);
+          at = end;
+        }
+      }
+    }
+  const std::regex name("([A-Za-z_]+)(\\(\\))?");
+  std::size_t names = 0;
+  for (const std::string& each : quoted(source_dir() / "maxmargin/README.md")) {
+    std::smatch match;
+    if (!std::regex_match(each, match, name)) continue;
+    ++names;
+    EXPECT_TRUE(known.contains(match[1].str())) << each;
+  }
+  EXPECT_GT(names, 60u);
 }
 
 TEST(Docs, SnippetsArePiecesOfTheExamples) {

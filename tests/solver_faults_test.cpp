@@ -9,6 +9,7 @@
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/solver/solvers.hpp"
 #include "tests/dense_quadratic.hpp"
+#include "tests/kkt_violation.hpp"
 
 namespace maxmargin::solver_faults_test {
 namespace {
@@ -40,28 +41,6 @@ std::vector<double> signs(const DualQp& qp) {
   return row;
 }
 
-/// The largest violation of the optimality conditions, by the double loop.
-double violation(const DualQp& qp, const Solution& solution) {
-  const auto& K = dynamic_cast<const DenseQuadratic&>(*qp.K);
-  double worst = 0;
-  for (std::size_t v = 0; v < qp.size(); ++v) {
-    const Block& block = qp.block[v];
-    double slope = block.slope(solution.a[v]);
-    for (std::size_t w = 0; w < qp.size(); ++w)
-      slope += block.sign * qp.block[w].sign * K.at(qp.row[v], qp.row[w]) * solution.a[w];
-    for (std::size_t r = 0; r < qp.A.size(); ++r) slope += qp.A[r][v] * solution.lambda[r];
-    if (solution.a[v] < block.upper) worst = std::max(worst, -slope);
-    if (solution.a[v] > block.lower) worst = std::max(worst, slope);
-    worst = std::max({worst, block.lower - solution.a[v], solution.a[v] - block.upper});
-  }
-  for (std::size_t r = 0; r < qp.A.size(); ++r) {
-    double sum = -qp.d[r];
-    for (std::size_t v = 0; v < qp.size(); ++v) sum += qp.A[r][v] * solution.a[v];
-    worst = std::max(worst, std::abs(sum));
-  }
-  return worst;
-}
-
 /// Calls check(solver) for each of the list, with tight tolerances and no endless runs.
 template <class Check>
 void for_each_solver(const Check& check) {
@@ -81,7 +60,7 @@ int solved_by(const DualQp& qp) {
     if (refusal(qp, solver)) return;
     const Certified result = solve(qp, solver, Threads(1));
     EXPECT_EQ(result.solution.ended, Ended::converged);
-    EXPECT_LE(violation(qp, result.solution), 2e-8);
+    EXPECT_LE(kkt_violation(qp, result.solution), 2e-8);
     ++solved;
   });
   return solved;
@@ -195,7 +174,7 @@ TEST(SolverFaults, AnIndefiniteMatrixEndsHonestly) {
         if (refusal(qp, solver)) return;
         const Certified result = solve(qp, solver, Threads(1));
         if (result.solution.ended != Ended::converged) return;
-        EXPECT_LE(violation(qp, result.solution), 2e-8);
+        EXPECT_LE(kkt_violation(qp, result.solution), 2e-8);
       });
     }
   }

@@ -63,7 +63,7 @@ void append_row(const svm_node* nodes, std::size_t row, Features& to) {
   to.append(features, values);
 }
 
-// What a caller frees comes from malloc.
+// Callers free this memory: it comes from malloc.
 
 template <class Value>
 Value* allocated(std::size_t count) {

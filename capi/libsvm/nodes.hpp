@@ -11,7 +11,7 @@ namespace maxmargin::capi {
 
 LibsvmParameters parameters_of(const svm_parameter& param);
 
-/// Those that a model file tells; the others are 0.
+/// The parameters that a model file contains; the others are 0.
 svm_parameter parameters_for(const LibsvmModel& model);
 
 /// The labels; those of classes are the whole numbers that LIBSVM makes of them.
@@ -21,7 +21,7 @@ std::vector<double> labels_of(const svm_problem& problem, const svm_parameter& p
 /// that do not increase are put in order; of those with the same index the first one counts.
 Dataset dataset_of(const svm_problem& problem, const svm_parameter& param);
 
-/// A model that knows the labels and has no support vectors.
+/// A model with labels and without support vectors.
 LibsvmModel empty_model(const LibsvmParameters& parameters, std::span<const double> labels);
 
 /// The model as the library has it: a copy.

@@ -13,8 +13,8 @@
 #include "maxmargin/libsvm/text.hpp"
 #include "maxmargin/libsvm/train.hpp"
 
-// No exception leaves this file: what goes wrong is told on standard error and by the value
-// returned, as LIBSVM does it.
+// No exception leaves this file: errors are reported on standard error and by the return value, as
+// LIBSVM does.
 
 int libsvm_version = LIBSVM_VERSION;
 
@@ -105,8 +105,8 @@ std::vector<double> probabilities(const svm_model& model, std::span<const double
                               classes);
 }
 
-/// What a caller gets who was told that the parameters are good, and whose data is not: a model
-/// without support vectors, never none.
+/// The result where the parameters were accepted but the data is bad: a model without support
+/// vectors, never null.
 svm_model* model_of_nothing(const svm_problem& problem, const svm_parameter& param) {
   return make_model(empty_model(parameters_of(param), labels_of(problem, param)), param, &problem);
 }
@@ -264,7 +264,7 @@ const char* svm_check_parameter(const svm_problem* prob, const svm_parameter* pa
         if (const char* wrong = check(parameters)) return wrong;
         if (LIBSVM_VERSION < 331 && param->probability == 1 && param->svm_type == ONE_CLASS)
           return "one-class SVM probability output not supported yet";
-        // Of the data no more than LIBSVM reads: callers may not have filled it yet.
+        // Reads no more of the data than LIBSVM does: callers may not have filled it yet.
         if (param->svm_type != NU_SVC) return nullptr;
         return check_nu(parameters, labels_of(*prob, *param));
       },

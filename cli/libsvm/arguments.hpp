@@ -12,7 +12,7 @@
 
 namespace maxmargin::cli::libsvm {
 
-/// The command line cannot be meant: usage follows on standard output. `what` may be empty.
+/// A misused command line; the usage follows on standard output. `what` may be empty.
 class Misused : public std::runtime_error {
  public:
   Misused(const std::string& what, const char* usage) : std::runtime_error(what), usage_(usage) {}
@@ -22,7 +22,7 @@ class Misused : public std::runtime_error {
   const char* usage_;
 };
 
-/// An error that LIBSVM has words for: they come first, then what else is known.
+/// An error with LIBSVM's message first, then our own.
 class Worded : public std::runtime_error {
  public:
   explicit Worded(const std::string& words, const std::string& detail = {})
@@ -45,7 +45,6 @@ class OptionReader {
   std::string text();
   double number();
   int whole();
-  int switch_value() { return whole(); }
 
   [[noreturn]] void unknown() const;
   /// The words behind the options; an error unless there are so many of them, or if one of them

@@ -4,8 +4,8 @@
 #include <string>
 
 // LIBSVM's three commands as modes of this program: called by the name svm-train, svm-predict or
-// svm-scale (links to the program), or with that name as its first word. What they print, write and
-// return is LIBSVM's; what LIBSVM gets wrong without a word is an error here.
+// svm-scale (links to the program), or with that name as its first word. Output, files and
+// exit codes are LIBSVM's; where LIBSVM silently gets something wrong, there is an error here.
 
 namespace maxmargin::cli::libsvm {
 

@@ -8,8 +8,8 @@
 
 namespace maxmargin::cli::libsvm {
 
-/// What a command says on standard output beside the file it writes. The file comes first: that
-/// nobody can listen is an error only in the end.
+/// Messages on standard output beside the file that a command writes. The file comes first: a full
+/// or closed standard output is an error only at the end.
 class Talk {
  public:
   enum class Loud { yes, no };
@@ -24,7 +24,7 @@ class Talk {
       failure_ = error.what();
     }
   }
-  /// Throws if something could not be said.
+  /// Throws if something could not be written.
   void end() const {
     if (!failure_.empty()) throw Worded(failure_);
   }

@@ -137,7 +137,7 @@ void check_model_file(const std::string& path, const std::string& data) {
   }
 }
 
-/// What LIBSVM would take without a word, and get wrong.
+/// Throws for parameters that LIBSVM silently accepts and gets wrong.
 void check_labels(const TrainCommand& command, const Dataset& data) {
   if (!predicts_classes(command.parameters.type())) return;
   if (const auto broken = first_broken_label(data.y))

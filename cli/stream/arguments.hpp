@@ -28,7 +28,7 @@ enum class OnError { skip, stop };
 class StreamArguments {
  public:
   void add_to(CLI::App& app);
-  /// Everything that is wrong without having seen the stream is a usage Error here.
+  /// Throws a usage Error for everything that is wrong whatever the stream is.
   void check();
 
   std::unique_ptr<StreamLearner> make_learner() const { return learning.make(); }

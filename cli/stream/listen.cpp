@@ -19,7 +19,7 @@ namespace maxmargin::cli::streaming {
 namespace {
 
 constexpr int listen_patience = 100;                       // milliseconds
-constexpr std::size_t most_unread = std::size_t{1} << 18;  // bytes of answers nobody has taken
+constexpr std::size_t most_unread = std::size_t{1} << 18;  // bytes of unread answers
 constexpr std::size_t turn_lines = 64;                     // before the next connection's turn
 
 /// A file descriptor that is closed at the end.
@@ -44,7 +44,7 @@ struct Connection {
   Descriptor socket;
   Feed feed;
   std::string answers;
-  bool unread = false;   ///< it was told that its answers are not read
+  bool unread = false;   ///< its unread answers were reported
   bool ended = false;    ///< it sends no more
   bool closing = false;  ///< closed when its answers are gone
   bool broken = false;
@@ -127,7 +127,7 @@ bool take_turn(Connection& connection, Session& session, std::size_t most_bytes)
   try {
     if (!connection.feed.next(batch, turn_lines)) return false;
     session.take(batch, connection.feed, answer, complain);
-    // A line without an end: what comes behind it is not worth waiting for.
+    // A line without an end: nothing that follows it is read.
     if (batch.fault && connection.feed.waiting_bytes() == 0 && batch.rows.count == 0 &&
         connection.feed.offset() - connection.feed.fault_offset() > most_bytes) {
       warn(connection.feed.name() + " is closed: its line does not end");
@@ -186,7 +186,8 @@ class Server {
     const int made = accept4(socket_.number(), reinterpret_cast<sockaddr*>(&address), &size,
                              SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (made < 0) return;
-    const int kept = static_cast<int>(most_unread);  // more answers wait here, not with the system
+    const int kept =
+        static_cast<int>(most_unread);  // further answers wait in this process, not in the kernel
     setsockopt(made, SOL_SOCKET, SO_SNDBUF, &kept, sizeof kept);
     connections_.emplace_back(made, fmt::format("connection {}", ++count_), arguments_.feed());
   }

@@ -9,7 +9,7 @@
 namespace maxmargin::cli::streaming {
 namespace {
 
-/// A label that takes a row back.
+/// The label that unlearns a row.
 constexpr std::string_view forget_word = "!forget";
 
 }  // namespace
@@ -114,7 +114,7 @@ void Session::take_row(const FeedBatch& batch, std::size_t row, const Answer& an
   answer_row(batch, row, said, answer);
 }
 
-/// Keeps a row until its label comes; the oldest goes where too many wait.
+/// Holds a row until its label comes; drops the oldest where too many wait.
 void Session::wait(const std::string& id, const StreamRow& x, const OnlinePrediction& said) {
   if (waiting_.size() >= arguments_.delay) {
     waiting_at_.erase(waiting_.front().id);
@@ -130,7 +130,7 @@ void Session::wait(const std::string& id, const StreamRow& x, const OnlinePredic
   waiting_at_.emplace(id, x.number);
 }
 
-/// A row of an exact window is taken back.
+/// Unlearns a row of an exact window.
 void Session::forget(const FeedBatch& batch, const Answer& answer) {
   const auto row =
       std::ranges::find(held_, batch.ids[0], &std::pair<std::string, std::uint64_t>::first);
@@ -152,7 +152,7 @@ void Session::take_late_label(const FeedBatch& batch, const Answer& answer) {
   const auto row = std::ranges::find(waiting_, known->second, &Waiting::number);
   const StreamRow x{row->features, row->values, row->number};
   Learned learned = learn(x, batch.labels[0], batch.words);
-  // What counts is what was said when the row came.
+  // The prediction made when the row came is the one that counts.
   const auto learned_class = [&]() -> std::int64_t {
     const std::string name = batch.labels[0].word < batch.words.size()
                                  ? batch.words[batch.labels[0].word]

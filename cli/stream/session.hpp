@@ -16,12 +16,12 @@ namespace maxmargin::cli::streaming {
 /// Where a line of output goes.
 using Answer = std::function<void(std::string_view line)>;
 
-/// The stream was told to stop at a line that cannot be read or learned; all before it is learned.
+/// The stream stops at a line that cannot be read or learned; all before it is learned.
 struct Halted {
   Error error;
 };
 
-/// Everything that a stream has learned and counted, and what is done with a row.
+/// The state of a stream: learner, counts and reports.
 class Session {
  public:
   explicit Session(const StreamArguments& arguments);

@@ -157,7 +157,7 @@ class StreamRun {
     if (session_.is_checkpoint_late()) save_state();
   }
 
-  /// What cannot be written is told, and learning goes on: the last whole checkpoint stays.
+  /// A failure to write is reported, and learning goes on: the last complete checkpoint remains.
   void save_state() {
     session_.checkpoint_made();
     if (arguments_.checkpoint.empty()) return;
@@ -197,7 +197,7 @@ class StreamRun {
       reports_.finish(session_.snapshot(), arguments_.model);
       return failed_ ? exit_io : exit_ok;
     }
-    // If there is no optimum to be had, what was learned is not lost.
+    // If the batch problem cannot be solved, the model of the stream is saved.
     if (!arguments_.model.empty()) save(session_.model(), arguments_.model);
     const Trained trained =
         finish(dynamic_cast<const Learner&>(session_.learner()), session_.rows(), Threads());

@@ -17,7 +17,7 @@ namespace maxmargin::cli::svmstruct {
 
 using libsvm::Arguments;
 
-/// What is said on the command line of a learner.
+/// The command line of a learner.
 struct LearnOptions {
   double c = 0.01, epsilon = 0.1;
   int norm = 1, rescaling = 2, loss = -1, verbosity = 1, order = 1;
@@ -29,7 +29,7 @@ struct LearnOptions {
   std::string data, model;
 };
 
-/// What has been classified.
+/// The result of a classification.
 struct Classified {
   const StructuredModel& model;
   const StructuredData& data;
@@ -38,7 +38,7 @@ struct Classified {
   StructuredScores scores;
 };
 
-/// One of the family.
+/// One of the programs.
 struct Program {
   std::string_view name, task;
   double epsilon;                ///< what -e is otherwise

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <ranges>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +14,11 @@ namespace maxmargin {
 // version of it never meets another; it is written maxmargin::Dataset.
 inline namespace v0 {
 
+/// A container that ends with the expression it stands in, such as a vector that a function
+/// returns.
+template <class T>
+concept Temporary = std::ranges::range<T> && !std::ranges::borrowed_range<T>;
+
 /// Rows of features, dense or sparse, with labels and weights where they have some.
 ///
 /// Example: four points of two features in an array of one's own, which is not copied.
@@ -22,13 +28,17 @@ inline namespace v0 {
 ///   const auto data = maxmargin::Dataset::dense(values, 2).labels(labels);
 class Dataset {
  public:
-  // Arrays of the caller's. They are not copied: they must stay as they are until the last use of
-  // this Dataset and its copies; a model made from them does not need them any more.
+  // Arrays of the caller's are not copied: they must stay as they are until the last use of this
+  // Dataset and its copies; a model made from them does not need them any more. Vectors that are
+  // temporary or moved in become a part of the Dataset, and other temporaries do not compile.
 
   /// Rows of `columns` numbers each, one after the other.
   /// Before: columns > 0, a whole number of rows, finite values; anything else is an Error.
   static Dataset dense(std::span<const double> values, std::size_t columns);
   static Dataset dense(std::span<const float> values, std::size_t columns);
+  static Dataset dense(std::vector<double>&& values, std::size_t columns);
+  static Dataset dense(std::vector<float>&& values, std::size_t columns);
+  static Dataset dense(Temporary auto&& values, std::size_t columns) = delete;
 
   /// Compressed sparse rows: row i has the values[k] in the columns index[k] for start[i] <= k <
   /// start[i + 1]; what is not stored is zero.
@@ -38,6 +48,13 @@ class Dataset {
                      std::span<const double> values, std::size_t columns);
   static Dataset csr(std::span<const std::uint64_t> start, std::span<const std::uint32_t> index,
                      std::span<const float> values, std::size_t columns);
+  static Dataset csr(std::vector<std::uint64_t>&& start, std::vector<std::uint32_t>&& index,
+                     std::vector<double>&& values, std::size_t columns);
+  static Dataset csr(std::vector<std::uint64_t>&& start, std::vector<std::uint32_t>&& index,
+                     std::vector<float>&& values, std::size_t columns);
+  template <class Start, class Columns, class Values>
+  requires(Temporary<Start> || Temporary<Columns> || Temporary<Values>)  //
+      static Dataset csr(Start&&, Columns&&, Values&&, std::size_t columns) = delete;
 
   /// A copy of rows that all have the same length.
   static Dataset from(const std::vector<std::vector<double>>& rows);

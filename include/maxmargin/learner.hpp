@@ -25,21 +25,22 @@ inline namespace v0 {
 /// "kernel" and its parameters; or "lasvm" or "exact" (with "window"), "cost" and "tolerance".
 class Learner {
  public:
-  /// What is said of a row.
+  /// The prediction for a row.
   struct Prediction {
-    std::string label;      ///< its class; empty: none is known yet, or no classes are told apart
+    std::string label;      ///< its class; empty: no class is known yet, or the rule has none
     double value = 0;       ///< the value of a regression, or +1 (normal) and -1 (an alarm)
-    double margin = 0;      ///< by how much
-    bool doubtful = false;  ///< what truncation has taken could have changed the label
+    double margin = 0;      ///< by how much: g, f - rho, or the lead of the class
+    bool doubtful = false;  ///< without truncation it might have been another label
   };
   struct Learned {
-    Prediction before;     ///< what was said before it was learned
+    Prediction before;     ///< the prediction before it was learned
     double loss = 0;       ///< before it was learned
     bool correct = false;  ///< the class; regression: within the tube; novelty: no alarm
     bool updated = false;  ///< the row has changed the machine
   };
 
-  /// Throws Error for options that are unknown, do not fit, or contradict each other.
+  /// Before: known options that fit together; anything else is an Error.
+  /// After: a learner that has seen no rows.
   explicit Learner(const Options& options = {});
 
   // A row is its values, or its features (counting from 0, increasing) and their values. Before:
@@ -48,7 +49,8 @@ class Learner {
 
   Prediction predict(std::span<const double> values);
   Prediction predict(std::span<const std::uint32_t> features, std::span<const double> values);
-  /// The label is a class by its number, or the value to be regressed; novelty does not look at it.
+  /// The label is a class by its number, or the value of a regression; novelty ignores it.
+  /// After: the row is learned, or an Error and the learner is unchanged.
   Learned learn(std::span<const double> values, double label);
   Learned learn(std::span<const std::uint32_t> features, std::span<const double> values,
                 double label);
@@ -56,8 +58,8 @@ class Learner {
   Learned learn(std::span<const double> values, std::string_view label);
   Learned learn(std::span<const std::uint32_t> features, std::span<const double> values,
                 std::string_view label);
-  /// With "exact": takes back the row that was learned as number `row` (from 0), as if it had never
-  /// come. False: it is not held.
+  /// With "exact": unlearns the row that was learned as number `row` (from 0). False: it is not
+  /// held.
   bool forget(std::uint64_t row);
 
   std::uint64_t rows() const;  ///< learned so far
@@ -66,13 +68,13 @@ class Learner {
   /// D: |f - f without truncation|(x) <= sqrt(k(x,x)) D.
   double truncation_bound() const;
 
-  /// What it has learned so far as a model like any other.
+  /// What was learned so far as a model. Before: rows of two classes, where there are classes.
   Model model() const;
-  /// Writes that model, whole or not at all.
+  /// Writes that model. After: the file, or an Error and what was there before.
   void save(const std::string& path) const;
 
-  /// Everything as bytes; another learner with the same options goes on from them as if it had
-  /// never stopped, to the last bit. They are not trusted.
+  /// The state as bytes, and a learner's state replaced by it. Before: a state of the same options,
+  /// anything else is an Error. After: the same updates as without the interruption, bit by bit.
   std::string state() const;
   void restore(std::string_view state);
 

@@ -15,7 +15,7 @@
 namespace maxmargin {
 inline namespace v0 {
 
-/// One row as a kernel or a function of the user's sees it.
+/// One row, as a kernel or function of the user's receives it.
 class Row {
  public:
   Row(const double* doubles, const float* floats, const std::uint32_t* index, std::size_t stored,
@@ -66,7 +66,7 @@ struct OwnCost {
   double least_slope, most_slope;  ///< the limits of c' far left and far right; may be infinite
 };
 
-/// What is known while a machine is being trained.
+/// The progress of a training.
 struct TrainingProgress {
   std::size_t iteration = 0;
   double primal = 0, dual = 0, relative_gap = 0;
@@ -74,7 +74,8 @@ struct TrainingProgress {
   double seconds = 0;  ///< since the start
 };
 
-/// What is asked for, by the names that `maxmargin train --help` lists, without their dashes.
+/// The options of a training, by the names that `maxmargin train --help` lists, without their
+/// dashes.
 ///
 ///   maxmargin::Options options{{"task", "svr"}, {"cost", 10}, {"gamma", 1}, {"gap", 1e-6}};
 ///   options.set("solver", "smo").set("time-limit", "60s");
@@ -103,14 +104,14 @@ class Options {
   /// The last value of a name counts; "class-weight", "parametric" and "parametric-column" add up.
   Options& set(std::string_view name, const Value& value);
 
-  /// A kernel of the user's own. `mercer`: the user's word that it is positive semi-definite,
-  /// without which the gap is no bound.
+  /// A kernel of the user's own. `mercer`: whether it is positive semi-definite, which is
+  /// taken on trust; otherwise the gap is no bound.
   Options& own_kernel(std::string label, KernelFunction kernel, bool mercer = true);
 
   /// An unpenalised function of a row's features beside the kernel part.
   Options& own_function(std::string label, std::function<double(std::span<const double>)> function);
 
-  /// A cost of the user's own in the place of "loss", for the tasks svc and svr.
+  /// A cost of the user's own instead of "loss", for the tasks svc and svr.
   Options& own_cost(OwnCost cost);
 
   /// Called a few times a second; false ends the training with the best machine so far.

@@ -105,7 +105,8 @@ inside::Dataset without_rows(const inside::Dataset& from) {
 
 Dataset::Parts::Parts(inside::Dataset given)
     : x(std::make_shared<const Features>(std::move(given.x))), data(std::move(given)) {}
-Dataset::Parts::Parts(const Parts& other) : x(other.x), data(without_rows(other.data)) {}
+Dataset::Parts::Parts(const Parts& other)
+    : arrays(other.arrays), x(other.x), data(without_rows(other.data)) {}
 
 inside::Dataset Inside::of(const Dataset& data) {
   inside::Dataset lent = without_rows(data.parts_->data);
@@ -136,6 +137,50 @@ Dataset Dataset::csr(std::span<const std::uint64_t> start, std::span<const std::
 Dataset Dataset::csr(std::span<const std::uint64_t> start, std::span<const std::uint32_t> index,
                      std::span<const float> values, std::size_t columns) {
   return Inside::dataset(csr_rows(start, index, values, columns));
+}
+
+Dataset Inside::owning(std::shared_ptr<const void> arrays, Dataset data) {
+  data.parts_->arrays = std::move(arrays);
+  return data;
+}
+
+namespace {
+
+template <class Value>
+Dataset adopted(std::vector<Value>&& values, std::size_t columns) {
+  const auto own = std::make_shared<const std::vector<Value>>(std::move(values));
+  return Inside::owning(own, Dataset::dense(std::span(*own), columns));
+}
+
+template <class Value>
+Dataset adopted(std::vector<std::uint64_t>&& start, std::vector<std::uint32_t>&& index,
+                std::vector<Value>&& values, std::size_t columns) {
+  struct Arrays {
+    std::vector<std::uint64_t> start;
+    std::vector<std::uint32_t> index;
+    std::vector<Value> values;
+  };
+  const auto own =
+      std::make_shared<const Arrays>(Arrays{std::move(start), std::move(index), std::move(values)});
+  return Inside::owning(own, Dataset::csr(std::span(own->start), std::span(own->index),
+                                          std::span(own->values), columns));
+}
+
+}  // namespace
+
+Dataset Dataset::dense(std::vector<double>&& values, std::size_t columns) {
+  return adopted(std::move(values), columns);
+}
+Dataset Dataset::dense(std::vector<float>&& values, std::size_t columns) {
+  return adopted(std::move(values), columns);
+}
+Dataset Dataset::csr(std::vector<std::uint64_t>&& start, std::vector<std::uint32_t>&& index,
+                     std::vector<double>&& values, std::size_t columns) {
+  return adopted(std::move(start), std::move(index), std::move(values), columns);
+}
+Dataset Dataset::csr(std::vector<std::uint64_t>&& start, std::vector<std::uint32_t>&& index,
+                     std::vector<float>&& values, std::size_t columns) {
+  return adopted(std::move(start), std::move(index), std::move(values), columns);
 }
 
 Dataset Dataset::from(const std::vector<std::vector<double>>& rows) {

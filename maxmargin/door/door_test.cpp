@@ -1,9 +1,11 @@
 // The door as a user has it: nothing is included but the umbrella.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <maxmargin/maxmargin.hpp>
+#include <optional>
 #include <random>
 #include <regex>
 
@@ -87,6 +89,49 @@ TEST(Door, AllWaysToGiveRowsGiveTheSameModel) {
       for (std::size_t k = 0; k < values.size(); ++k) EXPECT_NEAR(values[k], expected[k], 1e-3);
     }
   }
+}
+
+template <class... Arrays>
+concept MakesCsr = requires(Arrays&&... arrays) {
+  Dataset::csr(std::forward<Arrays>(arrays)..., 2);
+};
+template <class Array>
+concept MakesDense = requires(Array&& array) {
+  Dataset::dense(std::forward<Array>(array), 2);
+};
+
+using Doubles = std::vector<double>;
+static_assert(MakesDense<Doubles> && MakesDense<Doubles&> && MakesDense<std::span<const double>>);
+static_assert(MakesDense<std::array<double, 4>&> && !MakesDense<std::array<double, 4>>);
+using Starts = std::vector<std::uint64_t>;
+using Columns = std::vector<std::uint32_t>;
+static_assert(MakesCsr<Starts, Columns, Doubles> && MakesCsr<Starts&, Columns&, Doubles&>);
+static_assert(!MakesCsr<Starts&, Columns&, Doubles> && !MakesCsr<Starts, Columns&, Doubles&>);
+
+// A data set made of a function's vectors outlives these, and so do its copies.
+TEST(Door, KeepsVectorsThatAreTemporary) {
+  const Clouds clouds(60);
+  const auto values = [&] { return clouds.values; };
+  const auto sparse = [&] {
+    Starts start{0};
+    Columns index;
+    for (std::size_t i = 0; i < 60; ++i) {
+      index.insert(index.end(), {0, 1});
+      start.push_back(index.size());
+    }
+    return Dataset::csr(std::move(start), std::move(index), values(), 2);
+  };
+  const Dataset data = Dataset::dense(values(), 2).labels(clouds.number);
+  const Model model = train(data);
+  const std::vector<double> expected = model.decision_values(Dataset::dense(clouds.values, 2));
+  std::optional<Dataset> copy;
+  {
+    const Dataset gone = Dataset::dense(values(), 2);
+    copy = gone;
+  }
+  EXPECT_EQ(model.decision_values(*copy), expected);
+  EXPECT_EQ(model.decision_values(sparse()).size(), expected.size());
+  EXPECT_EQ(train(copy->labels(clouds.number)).decision_values(data), expected);
 }
 
 TEST(Door, WordsProbabilitiesAndWeights) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// What stands behind the door. The door's Dataset, Model and Learner have the names that the
-// library has for its own; here the latter get a second name before the former are known.
+// The implementation of the public interface. Its Dataset, Model and Learner have the same names as
+// the library's own; here the latter get a second name before the former are declared.
 
 #include <memory>
 
@@ -24,10 +24,11 @@ using Model = maxmargin::Model;
 namespace maxmargin {
 inline namespace v0 {
 
-/// The rows are shared by all copies; what belongs to them is in `data`, which has none.
+/// The rows are shared by all copies; `data` has labels and weights, but no rows.
 struct Dataset::Parts {
   explicit Parts(inside::Dataset given);
   Parts(const Parts& other);
+  std::shared_ptr<const void> arrays;  ///< that x borrows, where they are not the caller's
   std::shared_ptr<const Features> x;
   inside::Dataset data;
 };
@@ -45,8 +46,10 @@ struct Inside {
   static inside::Dataset of(const Dataset& data);
   static Model model(inside::Model made);
   static Dataset dataset(inside::Dataset data);
+  /// The same data, which keeps the arrays that its rows are in.
+  static Dataset owning(std::shared_ptr<const void> arrays, Dataset data);
 
-  /// What the options ask for, for this data. Throws Error for whatever is wrong with them.
+  /// The training options for this data. Throws Error for whatever is wrong with them.
   struct Asked {
     TrainOptions options;
     int threads = 0;

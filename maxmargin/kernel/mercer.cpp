@@ -95,7 +95,7 @@ double product(const double* x, const double* y, std::size_t size) {
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/// Puts Cholesky's factor in the place of the lower triangle; false: there is none.
+/// Replaces the lower triangle by Cholesky's factor; false: there is none.
 bool has_factor(SymmetricMatrix& matrix) {
   for (std::size_t i = 0; i < matrix.size(); ++i) {
     double* const row = matrix.row(i);

@@ -5,11 +5,11 @@
 
 namespace maxmargin {
 
-/// Is the Gram matrix K of these rows positive semi-definite, and by how much not (K2). What is
-/// looked at is D^-1/2 K D^-1/2, D the diagonal of K: no entry, however large, hides another.
+/// Whether the Gram matrix K of these rows is positive semi-definite (K2). The test is of
+/// D^-1/2 K D^-1/2, D being the diagonal of K, so that large entries do not hide small ones.
 struct Mercer {
   std::size_t rows = 0;    ///< there are
-  std::size_t sample = 0;  ///< of these the matrix was looked at
+  std::size_t sample = 0;  ///< of these that were tested
   double smallest = 0;     ///< eigenvalues of the scaled matrix, of at most `eigenvalue_rows` rows
   double largest = 0;
   double negative_share = 0;  ///< sum of |negative eigenvalues| / sum of all |eigenvalues|
@@ -20,14 +20,14 @@ struct Mercer {
   bool is_sampled() const { return sample < rows; }
 };
 
-/// Matrices up to this size are looked at whole unless less is asked for.
+/// Matrices up to this size are tested completely.
 inline constexpr std::size_t mercer_rows = 5000;
 inline constexpr std::size_t eigenvalue_rows = 1000;
 
 /// What rounding makes of the eigenvalues of a scaled matrix of so many rows.
 double mercer_tolerance(std::size_t rows);
 
-/// At most `most_rows` rows are looked at, chosen at random where there are more.
+/// Tests at most `most_rows` rows, chosen at random where there are more.
 Mercer mercer_check(const Kernel& kernel, const Rows& rows, std::size_t most_rows,
                     std::uint64_t seed, const Threads& threads);
 

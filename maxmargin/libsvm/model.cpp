@@ -225,7 +225,7 @@ std::vector<std::size_t> positions_of_classes(const Model& model, std::vector<in
   return class_position;
 }
 
-/// Which class each support vector is of: that for which it speaks.
+/// The class of each support vector: that for which its coefficients vote.
 std::vector<std::size_t> classes_of_support(const Model& model,
                                             std::span<const std::size_t> class_position) {
   constexpr std::size_t unknown = std::numeric_limits<std::size_t>::max();
@@ -239,7 +239,7 @@ std::vector<std::size_t> classes_of_support(const Model& model,
         throw_foreign("a support vector speaks for two classes");
       known = its_class;
     }
-  // One without any coefficient may stand anywhere.
+  // Without coefficients any class will do.
   std::ranges::replace(of, unknown, std::size_t{0});
   return of;
 }
@@ -329,9 +329,9 @@ bool is_against_rest(const Model& model) {
          });
 }
 
-/// Machines against the rest as pairs: f_i - f_j speaks for i where f_i is larger, so that the
-/// class with the largest f wins all of its pairs. What has a part in f_c stands among the vectors
-/// of c, so that a vector may stand there once for each class.
+/// One-vs-rest machines as pairs with the decision function f_i - f_j, so that the class with the
+/// largest f wins all of its pairs. The support vectors of f_c are listed under c, and so a vector
+/// may be listed once for each class.
 void put_against_rest(const Model& from, std::span<const std::size_t> class_position,
                       Numbering numbering, LibsvmModel& to) {
   const std::size_t classes = to.labels.size(), columns = to.columns();

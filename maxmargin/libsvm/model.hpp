@@ -17,10 +17,10 @@ constexpr bool predicts_classes(LibsvmType type) {
   return type == LibsvmType::c_svc || type == LibsvmType::nu_svc;
 }
 
-/// A model as LIBSVM keeps it. Classes have an order of their own (that of their first rows in the
+/// A model in LIBSVM's form. Classes have an order of their own (that of their first rows in the
 /// training data, +1 before -1); support vectors stand by class. The decision function of classes
 /// i < j is sum coefficient K - rho, where a vector of class i has its coefficient in column j - 1
-/// and one of class j in column i; above zero it speaks for i.
+/// and one of class j in column i; a positive value votes for i.
 struct LibsvmModel {
   LibsvmType type = LibsvmType::c_svc;
   Kernel kernel;               ///< linear, polynomial, rbf, sigmoid or precomputed
@@ -32,7 +32,7 @@ struct LibsvmModel {
   std::vector<std::uint64_t> sizes;          ///< support vectors of each class
   std::vector<double> coefficients;          ///< columns() for each support vector
   Features support;                          ///< features are numbered as in LIBSVM's files
-  std::shared_ptr<const Features> training;  ///< rows that `row` numbers, in place of `support`
+  std::shared_ptr<const Features> training;  ///< rows that `row` numbers, instead of `support`
   std::vector<std::uint64_t> serial;  ///< precomputed kernel: the number of each support vector
   std::vector<std::uint64_t> row;     ///< the training row, from 0, of each; not in files
 
@@ -51,7 +51,7 @@ struct LibsvmModel {
 enum class Numbering { libsvm, own };
 
 /// The same machine as a model of maxmargin. It has no certificate and does not know its data. The
-/// `marks` stay behind: they are not what maxmargin's p-values are made of.
+/// `marks` are lost: maxmargin's p-values are made of others.
 Model to_model(const LibsvmModel& model, Numbering numbering);
 
 /// The other way round. `order` holds the labels in LIBSVM's order; empty: increasing, but 1 before

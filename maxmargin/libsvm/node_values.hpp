@@ -9,8 +9,8 @@
 
 #include "maxmargin/kernel/form.hpp"
 
-// Kernel values of one row at a time, given as LIBSVM's callers have it: nodes (index, value) in
-// the order of their indices, the last of which has the index -1.
+// Kernel values of one row at a time in LIBSVM's form: nodes (index, value) in the order of their
+// indices, the last with the index -1.
 namespace maxmargin {
 
 template <class Node>
@@ -44,9 +44,8 @@ double node_distance(const Node* x, const Node* z) {
   return sum;
 }
 
-/// A row whose values can be had by their index: the nodes of a support vector are then read once,
-/// without a look at those of the row in between. As long as both have the same indices, as those
-/// of dense data have, they are read side by side.
+/// A row scattered into a dense array, so that an inner product reads the nodes of a support vector
+/// once. As long as both have the same indices, as in dense data, they are read side by side.
 template <class Node>
 class SpreadRow {
  public:
@@ -64,7 +63,7 @@ class SpreadRow {
   explicit SpreadRow(const Node* x) : nodes_(x) {
     std::size_t count = 0;
     while (x[count].index != -1) ++count;
-    // What lies behind the last index is read as the zero there.
+    // Indices beyond the end read the zero stored there.
     beyond_ = count == 0 ? 0 : static_cast<std::uint32_t>(x[count - 1].index) + 1;
     values_.assign(beyond_ + 1, 0.0);
     rest_.resize(count + 1);
@@ -105,7 +104,7 @@ class SpreadRow {
       found += value != 0;
     }
     if (found == rest.nonzeros) return common;
-    // A small difference of large sums has lost its digits.
+    // The difference of large sums cancels.
     const double others = rest.square - square;
     return others > least_share * rest.square ? common + others : node_distance(nodes_, begin);
   }

@@ -8,9 +8,9 @@
 namespace maxmargin {
 namespace {
 
-// LIBSVM's -m is small by default, and what fits into so little is computed again soon enough.
+// LIBSVM's default of -m is small, and computing so few rows again costs little.
 constexpr double least_cache_mb = 100;
-// A class of weight 0 is never predicted: so it is at a weight that cannot matter.
+// A class of weight 0 is never predicted, nor is it with a negligible weight.
 constexpr double least_weight = 1e-12;
 // Any duality gap will do.
 constexpr double any_gap = 1e9;
@@ -67,7 +67,7 @@ const char* check(const LibsvmParameters& given) {
   if (given.kernel_type < 0 || given.kernel_type > 4) return "unknown kernel type";
   const LibsvmType type = given.type();
   const bool takes_gamma = given.kernel_type >= 1 && given.kernel_type <= 3;
-  // Written so that a value that is no number is refused as well.
+  // Written so that NaN is refused, too.
   if (takes_gamma && !(given.gamma >= 0)) return "gamma < 0";
   if (given.kernel_type == 1 && given.degree < 0) return "degree of polynomial kernel < 0";
   if (given.kernel_type == 1 && given.degree > 100) return "degree of polynomial kernel > 100";
@@ -149,7 +149,7 @@ TrainOptions train_options(const LibsvmParameters& parameters, std::span<const i
     options.kernel = Polynomial{std::numeric_limits<double>::min(), 1, 1};
   options.stop.kkt = parameters.eps;
   options.stop.relative_gap = any_gap;
-  options.certified = false;  // nobody is told
+  options.certified = false;  // not reported
   if (parameters.cache_size > least_cache_mb)
     options.memory_bytes = static_cast<std::size_t>(std::min(parameters.cache_size, 1e9)) << 20;
   return options;

@@ -32,10 +32,10 @@ struct LibsvmParameters {
   double weight_of(int label) const;
 };
 
-/// What LIBSVM's svm_check_parameter says about them, in its words; null: nothing is wrong.
+/// The message of LIBSVM's svm_check_parameter; null: nothing is wrong.
 const char* check(const LibsvmParameters& parameters);
 
-/// What it says of nu, if that is too large for the classes of these labels; or null.
+/// Its message where nu is too large for the classes of these labels; or null.
 const char* check_nu(const LibsvmParameters& parameters, std::span<const double> labels);
 
 /// The largest nu that nu-SVC can have with these labels.

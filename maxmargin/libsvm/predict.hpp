@@ -9,7 +9,7 @@
 
 namespace maxmargin {
 
-/// What a model makes of the decision values of a row, see LibsvmPredictor.
+/// The decision rules of a model, see LibsvmPredictor.
 double libsvm_predicted(const LibsvmModel& model, std::span<const double> decision_values);
 std::vector<double> libsvm_probabilities(const LibsvmModel& model,
                                          std::span<const double> decision_values);

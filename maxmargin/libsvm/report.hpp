@@ -7,18 +7,19 @@
 
 namespace maxmargin {
 
-/// What svm-train prints about one pair of classes, or about the one machine of other types.
+/// The numbers that svm-train prints for one pair of classes, or for the one machine of other
+/// types.
 struct LibsvmReport {
   std::size_t rows = 0;  ///< of the pair
   std::uint64_t iterations = 0;
   double objective = 0;  ///< of the dual, as LIBSVM minimises it
   double rho = 0;
   double cost_first = 0, cost_second = 0;  ///< bounds of the coefficients of both classes
-  double width = 0;                        ///< what nu has chosen, see Machine
+  double width = 0;                        ///< the width that nu determines, see Machine
   std::size_t dots = 0;                    ///< that have been printed already
 };
 
-/// Says what svm-train prints about the machines of a model, of which there may be tens of
+/// The lines that svm-train prints about the machines of a model, of which there may be tens of
 /// thousands.
 class LibsvmReporter {
  public:

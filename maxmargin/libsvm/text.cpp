@@ -16,7 +16,7 @@ namespace {
 
 // Vectors whose text is made by one task.
 constexpr std::size_t vectors_a_task = 64;
-// So many of them are made while those before them are written.
+// So many tasks are formatted while those before them are written.
 constexpr std::size_t tasks_at_once = 8;
 
 char* put_size(char* to, std::uint64_t size) { return put_whole(to, size); }
@@ -76,7 +76,7 @@ char* put_features(char* at, const LibsvmModel& model, const Rows& row, std::siz
     *at++ = ' ';
     return at;
   }
-  // Values are often repeated, and their text is still at hand.
+  // Values are often repeated: their text is cached.
   double last = 0;
   const char* text = at;
   std::size_t length = 0;

@@ -21,11 +21,11 @@
 namespace maxmargin {
 namespace {
 
-// A coefficient this near to its bound is at it: sharing a variable among equal rows rounds.
+// A coefficient this close to its bound is at it: sharing a variable among equal rows rounds.
 constexpr double at_bound = 1e-12;
 constexpr std::size_t probability_folds = 5;
 
-/// LIBSVM's limit. Where the kernel is not definite and C is huge, no other end is near.
+/// LIBSVM's limit of iterations, for indefinite kernels with a huge C, which hardly converge.
 std::size_t most_iterations(std::size_t variables) {
   return std::max<std::size_t>(10'000'000, 100 * variables);
 }
@@ -102,8 +102,8 @@ class Dots {
   std::size_t printed_ = 0;
 };
 
-/// Trains on some rows of a data set, in an order that decides that of the classes. It stands on
-/// what train/ trains, validates and calibrates with: prepare, Retrainer, HeldOut, summed_up,
+/// Trains on some rows of a data set, in an order that decides that of the classes. It uses
+/// the parts of train/: prepare, Retrainer, HeldOut, summed_up,
 /// fit_sigmoid. LIBSVM's own, and only here, are
 /// - the order of the classes, and folds that are drawn by C's rand() in the order of its calls;
 /// - probabilities of a pair of classes from folds of the rows of these two, where train/ judges
@@ -156,7 +156,7 @@ class LibsvmTrainer {
     std::vector<Retrained> machines = machines_of_folds(parts, from);
     for (std::size_t fold = 0; fold < parts.count(); ++fold) {
       const std::vector<Index> rest = parts.rest(fold);
-      if (rest.empty()) continue;  // a model of no rows says 0
+      if (rest.empty()) continue;  // a model of no rows predicts 0
       predict(
           machines.empty() ? train_from(from, rest) : fitted(std::move(machines[fold]), rest, 0),
           parts.held_out(fold), of_row);
@@ -293,7 +293,7 @@ class LibsvmTrainer {
     return of_classes_ ? parameters_.C * parameters_.weight_of(label) : parameters_.C;
   }
 
-  /// Forgets the classes that have no machines, because they have no rows.
+  /// Removes the classes that have no machines, because they have no rows.
   static void keep_classes(std::span<const int> classes, Model& model) {
     if (model.classes.size() == classes.size()) return;
     std::vector<int> number(model.classes.size(), Machine::nobody);
@@ -525,7 +525,7 @@ class LibsvmTrainer {
   const bool of_classes_;
   const std::vector<double> y_;
   TrainOptions options_;
-  Observer watch_;  ///< ends what is asked to
+  Observer watch_;  ///< ends a run on request
   Prepared prepared_;
   std::optional<Retrainer> retrainer_;
   std::optional<Retrainable> at_once_;

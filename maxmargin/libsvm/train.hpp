@@ -7,15 +7,16 @@
 
 namespace maxmargin {
 
-/// What training in LIBSVM's way is given beside data and parameters.
+/// The environment of training in LIBSVM's way.
 struct LibsvmRun {
   const Threads& threads;
-  /// Takes what svm-train prints while it works; empty: nobody listens. Called by the thread that
-  /// called, only.
+  /// Receives what svm-train prints while it works; may be empty. Called by the calling thread
+  /// only.
   std::function<void(const std::string&)> print{};
   std::function<void(const std::string&)> warn{};
   std::function<int()> random{};  ///< as C's rand(): what shuffles rows for cross-validation
-  /// Asked now and then, by any thread, whether to end with what there is; empty: never.
+  /// Called now and then, by any thread; true ends the training with the best model so far. May be
+  /// empty.
   std::function<bool()> stop{};
 };
 
@@ -24,10 +25,10 @@ struct LibsvmRun {
 // of classes first_broken_label(). Error when data and parameters do not fit.
 
 /// Trains as LIBSVM does: classes in its order, every pair of them by itself, its probabilities,
-/// the lines that svm-train prints. Rows of one class only give a model that knows nothing else.
+/// the lines that svm-train prints. With rows of one class only the model always predicts that.
 LibsvmModel libsvm_train(Dataset data, const LibsvmParameters& parameters, const LibsvmRun& run);
 
-/// What is predicted of each row by a model trained on the other folds. The folds are those of
+/// The prediction for each row by a model trained on the other folds. The folds are those of
 /// LIBSVM: with the same `random`, the same rows.
 std::vector<double> libsvm_cross_validation(Dataset data, const LibsvmParameters& parameters,
                                             int folds, const LibsvmRun& run);

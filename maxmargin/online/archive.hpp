@@ -9,8 +9,8 @@
 
 #include "maxmargin/base/error.hpp"
 
-// State as bytes and back. What writes and what reads have the same calls, so that one function
-// that passes all members to either is both directions at once.
+// State as bytes and back. Writer and reader have the same operators, so that one function template
+// that passes all members to an archive serves both directions.
 
 namespace maxmargin {
 
@@ -52,7 +52,8 @@ class StateWriter {
   std::string bytes_;
 };
 
-/// Bytes that are not trusted: nothing is taken that is not there, and no memory for it.
+/// Reads bytes that may be damaged: sizes are checked against the bytes that are left before memory
+/// is allocated.
 class StateReader {
  public:
   static constexpr bool reads = true;
@@ -84,7 +85,7 @@ class StateReader {
   }
   template <class T>
   requires(!std::is_arithmetic_v<T>) void operator()(std::vector<T>& values) {
-    // No element takes less than 8 bytes.
+    // Every such element has at least 8 bytes in the file.
     values.resize(size(8));
     for (T& each : values) (*this)(each);
   }

@@ -5,16 +5,16 @@
 
 namespace maxmargin {
 
-// A checkpoint, version 1, is
+// A checkpoint is
 //
-//   maxmargin stream 1\n
-//   <state>              see Learner::state() and whoever adds to it
+//   maxmargin stream 2\n  the version of the format
+//   <state>              bytes that the session writes; they contain StreamLearner::state()
 //   <checksum>\n         32 hex digits: XXH3-128 of all bytes before
 
-/// Writes one whole or not at all: after a fault the one that was there before still is.
+/// Writes a checkpoint atomically: after a failure an earlier one is still there.
 void save_checkpoint(const std::string& path, std::string_view state);
 
-/// The state in a checkpoint. Error for another kind of file, another version or damage.
+/// The state in a checkpoint. Throws Error for another kind of file, another version or damage.
 std::string load_checkpoint(const std::string& path);
 
 }  // namespace maxmargin

@@ -1,20 +1,15 @@
 #include "maxmargin/online/dual_learner.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/base/field.hpp"
+#include "maxmargin/base/text.hpp"
 #include "maxmargin/online/expansion/panel_loops.hpp"
 
 namespace maxmargin {
 namespace {
-
-std::string text_of_number(double label) {
-  char text[40];
-  return {text, std::to_chars(text, text + sizeof text, label).ptr};
-}
 
 /// from[i] -= sum over k of times[k] rows[k][i]
 void subtract_sums(std::span<const double* const> rows, std::span<const double> times,
@@ -62,27 +57,27 @@ void DualLearner::evaluate(const StreamRow& x) {
     decision_.push_back(inner_product(dual.alpha.data(), k_.data(), k_.size()) + dual.bias);
 }
 
-/// Whether kernel values of this size can be summed with any variables. Then nothing that is done
-/// with a row overflows: what would is known before the row changes anything.
+/// Whether no sum of such kernel values times feasible variables overflows. A row is checked before
+/// it changes anything, and nothing can overflow afterwards.
 bool DualLearner::sums_fit(double value) const {
   constexpr double most_rows = 1e9;
   return std::abs(value) * std::max(1.0, options_.cost) * most_rows <= largest_sum;
 }
 
 OnlinePrediction DualLearner::decide() const {
-  OnlinePrediction said;
-  if (classes_.empty()) return said;
+  OnlinePrediction prediction;
+  if (classes_.empty()) return prediction;
   if (decision_.size() == 1) {
-    said.class_number = decision_[0] > 0 || classes_.size() == 1 ? 0 : 1;
-    said.margin = decision_[0];
-    return said;
+    prediction.class_number = decision_[0] > 0 || classes_.size() == 1 ? 0 : 1;
+    prediction.margin = decision_[0];
+    return prediction;
   }
   const auto best = std::ranges::max_element(decision_);
-  said.class_number = static_cast<int>(best - decision_.begin());
-  said.margin = infinity;
+  prediction.class_number = static_cast<int>(best - decision_.begin());
+  prediction.margin = infinity;
   for (auto each = decision_.begin(); each != decision_.end(); ++each)
-    if (each != best) said.margin = std::min(said.margin, *best - *each);
-  return said;
+    if (each != best) prediction.margin = std::min(prediction.margin, *best - *each);
+  return prediction;
 }
 
 OnlinePrediction DualLearner::predict(const StreamRow& x) {
@@ -99,8 +94,8 @@ Learned DualLearner::learn(const StreamRow& x, double label) {
   if (!std::isfinite(label))
     throw Error(Fault::data, "the label is not a finite number", "give a finite label");
   if (const int known = by_number_.find(label); known >= 0) return learn_row(x, known);
-  const Learned learned = learn(x, std::string_view(text_of_number(label)));
-  by_number_.add(label, class_of(text_of_number(label)));
+  const Learned learned = learn(x, std::string_view(shortest(label)));
+  by_number_.add(label, class_of(shortest(label)));
   return learned;
 }
 
@@ -114,7 +109,7 @@ Learned DualLearner::learn(const StreamRow& x, std::string_view label) {
   const OnlinePrediction before = predict(x);  // throws if the row cannot be taken
   number = static_cast<int>(classes_.size());
   classes_.emplace_back(label);
-  open_class();
+  add_class();
   Learned learned = learn_row(x, number);
   learned.before = before;
   learned.correct = false;
@@ -125,9 +120,9 @@ double DualLearner::target_of(std::size_t machine, int class_number) const {
   return class_number == static_cast<int>(machine) ? 1 : -1;
 }
 
-/// The second class makes no machine: it is the other side of the first. The third makes two, which
-/// see the rows that are held.
-void DualLearner::open_class() {
+/// The first two classes are one machine. The third adds two machines, which start from the rows
+/// that are held: that of the second class from minus the first one's alpha, its own from 0.
+void DualLearner::add_class() {
   const std::size_t wanted = classes_.size() <= 2 ? 1 : classes_.size();
   while (machines_.size() < wanted) {
     Dual dual;
@@ -140,7 +135,7 @@ void DualLearner::open_class() {
     dual.gradient = dual.y;
     for (std::size_t i = 0; i < rows_.slots(); ++i) set_bounds(dual, i);
     machines_.push_back(std::move(dual));
-    refresh(machines_.back());
+    recompute_gradient(machines_.back());
     optimise(machines_.back());
     set_bias(machines_.back());
   }
@@ -161,7 +156,7 @@ Learned DualLearner::learn_row(const StreamRow& x, int class_number) {
       optimise(dual);
     } else {
       process(dual, slot);
-      const PairEnds worst = ends(dual);
+      const ViolatingPair worst = worst_pair(dual);
       if (worst.highest - worst.lowest > options_.tolerance)
         step(dual, worst.up, best_partner(arrays(dual), worst.up, kernel_row(worst.up).data()));
     }
@@ -169,7 +164,7 @@ Learned DualLearner::learn_row(const StreamRow& x, int class_number) {
     learned.updated = learned.updated || dual.alpha[slot] != 0;
   }
   updates_ += learned.updated;
-  if (options_.window == 0) let_go();
+  if (options_.window == 0) remove_non_support_vectors();
   return learned;
 }
 
@@ -181,9 +176,9 @@ std::size_t DualLearner::add(const StreamRow& x, int class_number) {
   k_[slot] = self_;
   class_.resize(slots, 0);
   class_[slot] = class_number;
-  selves_.resize(slots, 0.0);
-  selves_[slot] = rows_.self(slot);
-  if (options_.window > 0) note_arrival(slot);
+  self_values_.resize(slots, 0.0);
+  self_values_[slot] = rows_.self(slot);
+  if (options_.window > 0) record_arrival(slot);
   kernel_rows_.add(slot, k_);
   for (std::size_t m = 0; m < machines_.size(); ++m) {
     Dual& dual = machines_[m];
@@ -195,18 +190,18 @@ std::size_t DualLearner::add(const StreamRow& x, int class_number) {
     dual.gradient[slot] =
         dual.y[slot] - inner_product(dual.alpha.data(), k_.data(), dual.alpha.size());
   }
-  // Rounding of the steps adds up slowly; each of them is a sum of its own again now and then.
+  // Steps accumulate rounding errors in the gradient.
   if (steps_ % (1000 + 4 * slots) == 0)
-    for (Dual& dual : machines_) refresh(dual);
+    for (Dual& dual : machines_) recompute_gradient(dual);
   return slot;
 }
 
-void DualLearner::note_arrival(std::size_t slot) {
+void DualLearner::record_arrival(std::size_t slot) {
   const std::pair arrival{rows_.row(slot).number, slot};
   arrivals_.insert(std::ranges::upper_bound(arrivals_, arrival), arrival);
 }
 
-void DualLearner::refresh(Dual& dual) {
+void DualLearner::recompute_gradient(Dual& dual) {
   dual.gradient = dual.y;
   for (std::size_t i = 0; i < dual.alpha.size(); ++i) {
     if (dual.alpha[i] == 0) continue;
@@ -222,25 +217,25 @@ void DualLearner::set_bounds(Dual& dual, std::size_t slot) const {
   dual.most[slot] = std::max(0.0, options_.cost * dual.y[slot]);
 }
 PairArrays DualLearner::arrays(const Dual& dual) const {
-  return {dual.gradient.data(), dual.alpha.data(), dual.least.data(),
-          dual.most.data(),     selves_.data(),    dual.alpha.size()};
+  return {dual.gradient.data(), dual.alpha.data(),   dual.least.data(),
+          dual.most.data(),     self_values_.data(), dual.alpha.size()};
 }
-/// How far alpha can go up, and down.
+/// By how much alpha can increase, and decrease.
 double DualLearner::room_up(const Dual& dual, std::size_t slot) {
   return dual.most[slot] - dual.alpha[slot];
 }
 double DualLearner::room_down(const Dual& dual, std::size_t slot) {
   return dual.alpha[slot] - dual.least[slot];
 }
-std::size_t DualLearner::first_to_fall(const Dual& dual, double gradient) {
+std::size_t DualLearner::slot_of_lowest(const Dual& dual, double gradient) {
   std::size_t i = 0;
   while (dual.gradient[i] != gradient || !(room_down(dual, i) > 0)) ++i;
   return i;
 }
 
-/// The highest and the lowest gradient of rows that can move; equal where there is no pair.
-PairEnds DualLearner::ends(const Dual& dual) const {
-  const PairEnds found = pair_ends(arrays(dual));
+/// m(alpha) and M(alpha); both the bias where no pair can move.
+ViolatingPair DualLearner::worst_pair(const Dual& dual) const {
+  const ViolatingPair found = most_violating_pair(arrays(dual));
   if (found.up == dual.alpha.size() || found.lowest == infinity)
     return {dual.alpha.size(), dual.bias, dual.bias};
   return found;
@@ -257,7 +252,7 @@ void DualLearner::move(Dual& dual, std::size_t up, std::size_t down, double by) 
 }
 
 void DualLearner::step(Dual& dual, std::size_t up, std::size_t down) {
-  if (down == dual.alpha.size()) return;  // the gain is too small for a double
+  if (down == dual.alpha.size()) return;  // no pair gains anything in doubles
   const auto k = kernel_row(up);
   const double curvature = std::max(1e-12, k[up] + rows_.self(down) - 2 * k[down]);
   const double gap = dual.gradient[up] - dual.gradient[down];
@@ -265,49 +260,50 @@ void DualLearner::step(Dual& dual, std::size_t up, std::size_t down) {
   const double by = std::min({gap / curvature, up_room, down_room});
   if (!(by > 0)) return;
   move(dual, up, down, by);
-  // At a bound it is the bound, to the last bit.
+  // What reaches a bound lies on it exactly.
   if (by == up_room) dual.alpha[up] = dual.most[up];
   if (by == down_room) dual.alpha[down] = dual.least[down];
 }
 
 void DualLearner::process(Dual& dual, std::size_t slot) {
-  const PairEnds worst = ends(dual);
+  const ViolatingPair worst = worst_pair(dual);
   if (worst.up == dual.alpha.size()) return;
   const std::size_t up = dual.y[slot] > 0 ? slot : worst.up;
-  const std::size_t down = dual.y[slot] > 0 ? first_to_fall(dual, worst.lowest) : slot;
+  const std::size_t down = dual.y[slot] > 0 ? slot_of_lowest(dual, worst.lowest) : slot;
   if (dual.gradient[up] - dual.gradient[down] > options_.tolerance) step(dual, up, down);
 }
 
-/// Rows that are free or on the wrong side of where the bias was: few, where one row came or went.
-/// The others are looked at again when these have come to rest.
-void DualLearner::widen_active(const Dual& dual, const PairEnds& worst) {
+/// Adds the free rows and those that violate the KKT conditions at the last bias: few, after one
+/// row was added or removed. optimise() checks all rows again when the active ones are solved.
+void DualLearner::add_to_active(const Dual& dual, const ViolatingPair& worst) {
   movable_.clear();
   movable_rows(arrays(dual), std::clamp(dual.bias, worst.lowest, worst.highest), movable_);
   for (const std::size_t i : movable_)
     if (!active_.has(i))
-      active_.add(i, dual.alpha[i], dual.gradient[i], dual.least[i], dual.most[i], selves_[i]);
+      active_.add(i, dual.alpha[i], dual.gradient[i], dual.least[i], dual.most[i], self_values_[i]);
 }
 
 void DualLearner::optimise(Dual& dual) {
   std::size_t left = 1000 + 100 * dual.alpha.size();
   active_.clear();
   while (left > 0) {
-    const PairEnds worst = ends(dual);
+    const ViolatingPair worst = worst_pair(dual);
     if (worst.highest - worst.lowest <= options_.tolerance) return;
-    widen_active(dual, worst);
+    add_to_active(dual, worst);
     const std::size_t steps = active_.solve(options_.tolerance, left,
                                             [this](std::size_t slot) { return kernel_row(slot); });
-    if (steps == 0) return;  // the gap is in the rounding of the gradient
+    if (steps == 0) return;  // the gradient's rounding errors exceed the violation
     left -= steps;
     pair_steps_ += steps;
-    take_from(dual, active_);
+    update_from(dual, active_);
     for (std::size_t i = 0; i < active_.size(); ++i)
       active_.set_gradient(i, dual.gradient[active_.slot(i)]);
   }
 }
 
-/// Kernel rows are summed before they meet the gradient: it is read once for several of them.
-void DualLearner::take_from(Dual& dual, const ActivePairs& active) {
+/// Up to valid_answers kernel rows are summed first, so that the gradient is read once for all of
+/// them.
+void DualLearner::update_from(Dual& dual, const ActivePairs& active) {
   constexpr std::size_t most = KernelRows::valid_answers;
   const double* rows[most];
   double times[most];
@@ -335,22 +331,22 @@ bool DualLearner::finish() {
 }
 
 void DualLearner::set_bias(Dual& dual) {
-  const PairEnds last = ends(dual);
+  const ViolatingPair last = worst_pair(dual);
   dual.bias = (last.highest + last.lowest) / 2;
 }
 
-/// Others take what a row has of alpha, those first that gain most by it. The sum stays 0, so that
-/// there is always room for it.
-void DualLearner::hand_over(Dual& dual, std::size_t slot) {
+/// Gives the alpha of a row to other rows, first to those where the objective falls most, so that
+/// the sum stays 0.
+void DualLearner::transfer_alpha(Dual& dual, std::size_t slot) {
   const bool up = dual.alpha[slot] > 0;
-  // It takes nothing itself.
+  // Excludes the row itself from the pairs.
   dual.least[slot] = infinity;
   dual.most[slot] = -infinity;
   while (dual.alpha[slot] != 0) {
-    const PairEnds found = pair_ends(arrays(dual));
-    // Rounding: nobody has room for the last bits.
+    const ViolatingPair found = most_violating_pair(arrays(dual));
+    // Only rounding leaves no row with room.
     if (up ? found.up == dual.alpha.size() : found.lowest == infinity) break;
-    const std::size_t best = up ? found.up : first_to_fall(dual, found.lowest);
+    const std::size_t best = up ? found.up : slot_of_lowest(dual, found.lowest);
     const double room = up ? room_up(dual, best) : room_down(dual, best);
     const double rest = std::abs(dual.alpha[slot]), by = std::min(rest, room);
     if (up)
@@ -364,7 +360,7 @@ void DualLearner::hand_over(Dual& dual, std::size_t slot) {
 
 void DualLearner::remove(std::size_t slot) {
   for (Dual& dual : machines_) {
-    if (dual.alpha[slot] != 0) hand_over(dual, slot);
+    if (dual.alpha[slot] != 0) transfer_alpha(dual, slot);
     dual.alpha[slot] = dual.gradient[slot] = dual.y[slot] = 0;
     set_bounds(dual, slot);
   }
@@ -386,11 +382,12 @@ bool DualLearner::forget(std::uint64_t number) {
   return false;
 }
 
-/// Rows without a part in any machine, and beyond the margin of all of them, as far as can be seen.
-void DualLearner::let_go() {
+/// LASVM's removal: rows with alpha = 0 in all machines whose gradient lies outside of
+/// [M(alpha), m(alpha)] on the side where alpha stays 0.
+void DualLearner::remove_non_support_vectors() {
   std::vector<std::pair<double, double>> margins;
   for (const Dual& dual : machines_) {
-    const PairEnds last = ends(dual);
+    const ViolatingPair last = worst_pair(dual);
     if (last.up == dual.alpha.size()) return;
     margins.emplace_back(last.highest, last.lowest);
   }

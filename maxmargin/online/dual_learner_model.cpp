@@ -1,4 +1,4 @@
-// The dual machines of a stream as a problem with its certificate, as a model, and as bytes.
+// The certificate of a dual learner, its model, and its state as bytes.
 #include <algorithm>
 #include <cmath>
 
@@ -91,16 +91,16 @@ Model DualLearner::model(std::uint64_t rows) const {
   const auto x = std::make_shared<const Features>(held(slots));
   const Threads threads(1);
   const auto K = make_kernel_quadratic(options_.kernel, x, {}, Definite::unknown, threads);
-  std::vector<Index> place(slots.size(), 0), kept;
+  std::vector<Index> position(slots.size(), 0), support;
   for (std::size_t i = 0; i < slots.size(); ++i) {
     if (std::ranges::none_of(machines_, [&](const Dual& d) { return d.alpha[slots[i]] != 0; }))
       continue;
-    place[i] = static_cast<Index>(kept.size());
-    kept.push_back(static_cast<Index>(i));
+    position[i] = static_cast<Index>(support.size());
+    support.push_back(static_cast<Index>(i));
     model.support_row.push_back(rows_.row(slots[i]).number);
   }
   model.support = Features::sparse(columns_);
-  model.support.append(x->view(), kept);
+  model.support.append(x->view(), support);
   for (std::size_t m = 0; m < machines_.size(); ++m) {
     const Certified judged = certified(machines_[m], slots, K, threads);
     Machine machine;
@@ -114,7 +114,7 @@ Model DualLearner::model(std::uint64_t rows) const {
                         : Ended::iteration_limit;
     for (std::size_t i = 0; i < slots.size(); ++i) {
       if (machines_[m].alpha[slots[i]] == 0) continue;
-      machine.support.push_back(place[i]);
+      machine.support.push_back(position[i]);
       machine.coefficient.push_back(machines_[m].alpha[slots[i]]);
     }
     model.machines.push_back(std::move(machine));
@@ -122,9 +122,9 @@ Model DualLearner::model(std::uint64_t rows) const {
   return model;
 }
 
-/// Whether the kernel values of a row that is held can be summed: with a definite kernel they are
-/// no larger than those of rows with themselves.
-bool DualLearner::among_rows_fit(std::size_t slot) {
+/// Whether sums_fit() holds for k(x_slot, .) over all rows; with a positive definite kernel
+/// |k(x, z)| <= max(k(x, x), k(z, z)), which are checked elsewhere.
+bool DualLearner::kernel_row_fits(std::size_t slot) {
   const bool definite =
       visit_list([](const auto& k) { return k.definite() == Definite::yes; }, options_.kernel);
   if (definite) return true;
@@ -169,12 +169,12 @@ void DualLearner::pass(Archive& archive) {
     columns_ = static_cast<std::size_t>(columns);
     machines_.assign(expected, {});
     kernel_rows_ = KernelRows(options_.cache_bytes, slots);
-    selves_.assign(slots, 0.0);
+    self_values_.assign(slots, 0.0);
     for (std::size_t i = 0; i < slots; ++i) {
       if (!rows_.used(i)) continue;
-      selves_[i] = rows_.self(i);
-      archive.demand(sums_fit(selves_[i]) && among_rows_fit(i), "a row's values overflow");
-      if (options_.window > 0) note_arrival(i);
+      self_values_[i] = rows_.self(i);
+      archive.demand(sums_fit(self_values_[i]) && kernel_row_fits(i), "a row's values overflow");
+      if (options_.window > 0) record_arrival(i);
     }
   }
   for (Dual& dual : machines_) {

@@ -1,10 +1,10 @@
 #include "maxmargin/online/learner.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/base/text.hpp"
 #include "maxmargin/online/expansion/panel_loops.hpp"
 #include "maxmargin/online/expansion/row_sums.hpp"
 
@@ -18,12 +18,6 @@ auto with(const Rule& rule, Visit&& visit) {
 
 [[noreturn]] void refuse(const std::string& what, const std::string& mend) {
   throw Error(Fault::usage, what, mend);
-}
-
-/// The name of a class that is a number.
-std::string name_of_number(double label) {
-  char text[40];
-  return {text, std::to_chars(text, text + sizeof text, label).ptr};
 }
 
 }  // namespace
@@ -96,7 +90,7 @@ double Learner::raw_value(std::span<const double> of, const StreamRow& x) const 
 void Learner::evaluate(const StreamRow& x) {
   check(x);
   const std::size_t count = terms_.machines.size();
-  double first = 0;  // of the first linear machine
+  double first = 0;  // w.x of the first linear machine
   if (linear_ && count > 0) {
     const RowSums both = row_sums(terms_.machines[0].coefficient, x);
     first = both.weighted;
@@ -130,35 +124,38 @@ void Learner::evaluate(const StreamRow& x) {
 }
 
 OnlinePrediction Learner::decide() const {
-  OnlinePrediction said;
-  const auto reach = [&](std::size_t m) {
+  OnlinePrediction prediction;
+  // By how much truncation can have changed the decision value of a machine.
+  const auto truncation_error = [&](std::size_t m) {
     return std::sqrt(std::max(0.0, self_)) * terms_.machines[m].dropped;
   };
   if (outcome_ != Outcome::classes) {
-    said.margin = decision_[0];
-    said.value = outcome_ == Outcome::number ? decision_[0] : decision_[0] < 0 ? -1 : 1;
-    said.doubtful =
-        outcome_ == Outcome::novelty && truncates() && std::abs(decision_[0]) <= reach(0);
-    return said;
+    prediction.margin = decision_[0];
+    prediction.value = outcome_ == Outcome::number ? decision_[0] : decision_[0] < 0 ? -1 : 1;
+    prediction.doubtful = outcome_ == Outcome::novelty && truncates() &&
+                          std::abs(decision_[0]) <= truncation_error(0);
+    return prediction;
   }
-  if (classes_.empty()) return said;
+  if (classes_.empty()) return prediction;
   if (decision_.size() == 1) {
-    said.class_number = decision_[0] > 0 || classes_.size() == 1 ? 0 : 1;
-    said.margin = decision_[0];
-    said.doubtful = truncates() && classes_.size() == 2 && std::abs(decision_[0]) <= reach(0);
-    return said;
+    prediction.class_number = decision_[0] > 0 || classes_.size() == 1 ? 0 : 1;
+    prediction.margin = decision_[0];
+    prediction.doubtful =
+        truncates() && classes_.size() == 2 && std::abs(decision_[0]) <= truncation_error(0);
+    return prediction;
   }
   const auto best =
       static_cast<std::size_t>(std::ranges::max_element(decision_) - decision_.begin());
-  said.class_number = static_cast<int>(best);
-  said.margin = infinity;
+  prediction.class_number = static_cast<int>(best);
+  prediction.margin = infinity;
   for (std::size_t m = 0; m < decision_.size(); ++m) {
     if (m == best) continue;
     const double lead = decision_[best] - decision_[m];
-    said.margin = std::min(said.margin, lead);
-    said.doubtful = said.doubtful || (truncates() && lead <= reach(best) + reach(m));
+    prediction.margin = std::min(prediction.margin, lead);
+    prediction.doubtful = prediction.doubtful ||
+                          (truncates() && lead <= truncation_error(best) + truncation_error(m));
   }
-  return said;
+  return prediction;
 }
 
 OnlinePrediction Learner::predict(const StreamRow& x) {
@@ -176,8 +173,8 @@ Learned Learner::learn(const StreamRow& x, double label) {
     throw Error(Fault::data, "the label is not a finite number", "give a finite label");
   if (outcome_ != Outcome::classes) return learn_row(x, label, -1);
   if (const int known = by_number_.find(label); known >= 0) return learn_row(x, 0, known);
-  const Learned learned = learn(x, std::string_view(name_of_number(label)));
-  by_number_.add(label, class_of(name_of_number(label)));
+  const Learned learned = learn(x, std::string_view(shortest(label)));
+  by_number_.add(label, class_of(shortest(label)));
   return learned;
 }
 
@@ -193,11 +190,11 @@ Learned Learner::learn(const StreamRow& x, std::string_view label) {
                     std::to_string(classes_.size() + 1) + " of at most " +
                     std::to_string(options_.most_classes),
                 "take a rule of regression if labels are quantities, or allow more classes");
-  // Predicted while the class is still unknown; taken back if the row cannot be learned.
+  // The prediction is that without the new class; the class is removed again if learning throws.
   const OnlinePrediction before = predict(x);
   const std::vector<OnlineMachine> machines = terms_.machines;
   classes_.emplace_back(label);
-  open_class();
+  add_class();
   try {
     Learned learned = learn_row(x, 0, static_cast<int>(classes_.size()) - 1);
     learned.before = before;
@@ -210,7 +207,7 @@ Learned Learner::learn(const StreamRow& x, std::string_view label) {
   }
 }
 
-void Learner::open_class() {
+void Learner::add_class() {
   if (classes_.size() == 2) return;
   OnlineMachine fresh;
   fresh.width = with(options_.rule, [](const auto& rule) { return rule.first_width(); });
@@ -255,7 +252,7 @@ Learned Learner::learn_row(const StreamRow& x, double target, int class_number) 
   ++steps_;
   const double rate = rate_now();
   pending_.assign(terms_.machines.size(), {});
-  const double own = self_ + (biased_ ? 1 : 0);
+  const double own = self_ + (biased_ ? 1 : 0);  // the bias is a feature that is always 1
   bool fits = true;
   with(options_.rule, [&](const auto& rule) {
     for (std::size_t m = 0; m < pending_.size(); ++m) {
@@ -290,13 +287,14 @@ Learned Learner::learn_row(const StreamRow& x, double target, int class_number) 
   largest_self_ = std::max(largest_self_, self_);
   if (!x.features.empty()) columns_ = std::max(columns_, std::size_t{x.features.back()} + 1);
   if (pending_.size() == 1 && rate > 0)
-    account(learned.loss, -pending_[0].coefficient / rate, terms_.machines[0], current_[0]);
+    add_to_risk_bound(learned.loss, -pending_[0].coefficient / rate, terms_.machines[0],
+                      current_[0]);
   const double label = class_number < 0 ? target : class_number;
   update(x, label, pending_);
   if (options_.keep) {
-    kept_.push_back(
+    learned_rows_.push_back(
         {{x.features.begin(), x.features.end()}, {x.values.begin(), x.values.end()}, x.number});
-    kept_targets_.push_back(label);
+    learned_targets_.push_back(label);
   }
   learned.updated =
       std::ranges::any_of(pending_, [](const Step& step) { return step.coefficient != 0; });
@@ -304,8 +302,9 @@ Learned Learner::learn_row(const StreamRow& x, double target, int class_number) 
   return learned;
 }
 
-/// |c' k + lambda f|^2 = c'^2 k(x,x) + 2 lambda c' f(x) + lambda^2 |f|^2.
-void Learner::account(double loss, double slope, const OnlineMachine& machine, double f) {
+/// The squared norm of the gradient is |c' k + lambda f|^2
+/// = c'^2 k(x,x) + 2 lambda c' f(x) + lambda^2 |f|^2.
+void Learner::add_to_risk_bound(double loss, double slope, const OnlineMachine& machine, double f) {
   if (rate_ != Rate::inverse) return;
   risk_sum_ += loss + lambda_ / 2 * machine.squared_norm;
   const double squared =
@@ -317,7 +316,8 @@ void Learner::update(const StreamRow& x, double target, std::span<const Step> st
   const bool gradient = with(options_.rule, [](const auto& rule) {
     return HasSlope<std::remove_cvref_t<decltype(rule)>>;
   });
-  // 1 - 1/(t + t0) as it is: lambda times 1/(lambda t) need not be 1/t.
+  // With the inverse rate exactly 1 - 1/(t + t0), since in doubles lambda times 1/(lambda t) need
+  // not be 1/t.
   const double decay = !gradient || lambda_ == 0 ? 1
                        : rate_ == Rate::inverse  ? 1 - 1 / inverse_time()
                                                  : 1 - lambda_ * rate_now();
@@ -358,13 +358,13 @@ void Learner::decay_all(double decay) {
   for (OnlineMachine& machine : terms_.machines) {
     machine.dropped *= decay;
     machine.scale *= decay;
-    // The average is a difference of two sums: its digits must not be lost in them.
+    // The average is scale_sum * coefficient + correction, which cancels as the scale falls.
     const double smallest_scale = options_.average ? 1e-3 : 1e-60;
     if (machine.scale < smallest_scale) fold_scale(machine);
   }
 }
 
-/// The same f with a scale of 1.
+/// Multiplies the coefficients by the scale, which becomes 1; f stays the same.
 void Learner::fold_scale(OnlineMachine& machine) const {
   for (std::size_t i = 0; i < machine.correction.size(); ++i)
     machine.correction[i] += machine.scale_sum * machine.coefficient[i];
@@ -383,8 +383,8 @@ void Learner::add_weights(OnlineMachine& machine, const StreamRow& x, double coe
   for (std::size_t k = 0; k < x.features.size(); ++k) w[x.features[k]] += factor * x.values[k];
   if (!options_.average || machine.scale_sum == 0) return;
   double* const c = machine.correction.data();
-  const double back = -factor * machine.scale_sum;
-  for (std::size_t k = 0; k < x.features.size(); ++k) c[x.features[k]] += back * x.values[k];
+  const double correction = -factor * machine.scale_sum;
+  for (std::size_t k = 0; k < x.features.size(); ++k) c[x.features[k]] += correction * x.values[k];
 }
 
 void Learner::project_to_ball(OnlineMachine& machine) const {
@@ -394,7 +394,7 @@ void Learner::project_to_ball(OnlineMachine& machine) const {
   machine.squared_norm = 1 / lambda_;
 }
 
-/// Later steps count more: the mean of f_t with weights t (Lacoste-Julien et al. 2012).
+/// Polynomial-decay averaging: the mean of f_t with weights t (Lacoste-Julien et al. 2012).
 void Learner::add_to_average() {
   const auto t = static_cast<double>(steps_);
   average_weight_ += t;
@@ -454,13 +454,16 @@ std::string Learner::bound_obstacle() const {
   if (truncates()) return "rows are truncated";
   if (outcome_ == Outcome::classes && classes_.size() > 2) return "there are several machines";
   if (!with(options_.rule, [](const auto& rule) { return rule.convex && !rule.adaptive; }))
-    return "the loss changes along the way";
+    return "the loss is not convex, or changes with a width that is learned";
   return steps_ == 0 ? "nothing was learned yet" : "";
 }
 
-/// For any u, sum_t r_t(f_t) - r_t(u) <= lambda t0 / 2 |u|^2 + sum_t |gradient_t|^2 / (2 lambda (t
-/// + t0)), as r_t is lambda-strongly convex; and lambda/2 |u|^2 is at most the mean of r_t(u), as
-/// losses are not negative.
+/// The regret bound of online descent on lambda-strongly convex r_t = loss_t + lambda/2 |f|^2
+/// (Hazan, Agarwal and Kale 2007): for any u,
+///
+///   sum_t r_t(f_t) - r_t(u) <= lambda t0 / 2 |u|^2 + sum_t |gradient_t|^2 / (2 lambda (t + t0)),
+///
+/// where lambda/2 |u|^2 is at most the mean of r_t(u), because losses are not negative.
 Bound Learner::risk_bound() const {
   if (std::string why = bound_obstacle(); !why.empty()) return {{}, why};
   return {(risk_sum_ - slope_sum_) / inverse_time()};

@@ -11,7 +11,7 @@
 
 namespace maxmargin {
 
-/// How the rate Lambda_t goes with the step t = 1, 2, ...
+/// The rate Lambda_t at the step t = 1, 2, ...
 enum class Rate {
   constant,      ///< eta
   inverse_sqrt,  ///< eta / sqrt(t)
@@ -28,26 +28,28 @@ struct Named<Rate> {
 struct LearnerOptions {
   Rule rule{};
   Kernel kernel{};
-  std::optional<double> lambda{};  ///< the rule's own if not given
-  std::optional<Rate> rate{};      ///< inverse-sqrt; pegasos: inverse
+  std::optional<double> lambda{};  ///< default: the rule's preset_lambda
+  std::optional<Rate> rate{};      ///< default: inverse-sqrt; pegasos: inverse
   double eta = 1;
-  double t0 = 0;     ///< of the inverse rate: the first steps are shorter
-  bool bias = true;  ///< novelty and pegasos have none
+  double t0 = 0;     ///< of the inverse rate; makes the first steps shorter
+  bool bias = true;  ///< novelty and pegasos never have one
   bool average = false;
   Truncation truncation{};
-  bool keep = false;  ///< all rows learned, for finish(); otherwise only those in f
+  bool keep = false;  ///< store all rows that are learned, for finish(); default: those in f
   /// Features beyond this are refused: a linear machine has a weight for each up to the largest.
   std::size_t most_features = std::size_t{1} << 26;
   std::size_t most_classes = 1000;
 };
 
-/// A machine that learns from a stream, a row at a time, by stochastic gradient descent in feature
-/// space (LWK 10.6.3) or by a rule of its own. Linear machines have weights, others an expansion.
+/// NORMA: stochastic gradient descent in feature space (Kivinen, Smola and Williamson 2004; LWK
+/// 10.6.3), one step per row, with any rule of the list; those that are no gradient descent replace
+/// the step. Linear machines have weights, others a kernel expansion.
 ///
-/// Several classes are machines against the rest; two are one machine. A class may come at any
-/// time: its machine then starts from zero, that of the second class is minus that of the first.
+/// Two classes are one machine, more of them one-vs-rest. A class may appear at any time: its
+/// machine starts from zero, and when the third one appears, that of the second is minus the first.
 ///
-/// A step costs what a prediction costs: the decay of f is one multiplication. Numbers are double.
+/// A step costs what a prediction costs, because the decay of f is one multiplication. All numbers
+/// are double.
 class Learner final : public StreamLearner {
  public:
   /// Throws a usage Error where options contradict each other.
@@ -61,10 +63,10 @@ class Learner final : public StreamLearner {
   OnlinePrediction predict(const StreamRow& x) override;
   Learned learn(const StreamRow& x, double label) override;
   Learned learn(const StreamRow& x, std::string_view label) override;
-  /// All rows in order, in which numbers count on from rows().
+  /// All rows in their order; their numbers continue from steps().
   void learn(const Rows& rows, std::span<const double> labels);
 
-  /// g of each machine as of the last predict or learn, before it was learned.
+  /// g of each machine for the row of the last predict() or learn(), before the row was learned.
   std::span<const double> decision_values() const { return decision_; }
 
   const std::vector<std::string>& classes() const override { return classes_; }
@@ -75,26 +77,24 @@ class Learner final : public StreamLearner {
   std::size_t columns() const { return columns_; }
   const std::vector<OnlineMachine>& machines() const { return terms_.machines; }
   const OnlineTerms& expansion() const { return terms_; }
-  /// Every row learned, and its label or the number of its class, if asked to keep them.
-  const std::vector<Expansion::Slot>& kept() const { return kept_; }
-  const std::vector<double>& kept_targets() const { return kept_targets_; }
+  /// With LearnerOptions::keep: every row that was learned, and its label or class number.
+  const std::vector<Expansion::Slot>& learned_rows() const { return learned_rows_; }
+  const std::vector<double>& learned_targets() const { return learned_targets_; }
 
-  /// (10.130): how far f can be, in norm, from what it would be with the terms that the horizon
-  /// dropped.
+  /// (10.130): a bound of the norm of all terms that the horizon has dropped.
   Bound horizon_bound() const override;
-  /// D, the largest of the machines: |f(x) - f without truncation| <= sqrt(k(x,x)) D if both make
-  /// the same updates. Always holds.
+  /// D of the machine with the largest: |f(x) - f without truncation| <= sqrt(k(x,x)) D, where both
+  /// make the same updates.
   bool truncates() const override;
   double dropped() const override;
-  /// No machine has a smaller mean of loss + lambda/2 |f|^2 over the rows so far.
+  /// A lower bound, over all f, of the mean of loss + lambda/2 |f|^2 over the rows so far.
   Bound risk_bound() const override;
 
   Model model(std::uint64_t rows) const override;
   /// Writes that model.
   void save(const std::string& path, std::uint64_t rows) const;
 
-  /// Everything as bytes, and back: goes on as if it had never stopped, to the last bit. The bytes
-  /// are not trusted: `name` is theirs in an Error.
+  /// A learner restored from its state makes the same updates as one that went on, bit by bit.
   std::string state() const override;
   void restore(std::span<const std::byte> bytes, const std::string& name) override;
   static Learner from_state(std::span<const std::byte> bytes, const std::string& name);
@@ -112,7 +112,7 @@ class Learner final : public StreamLearner {
   OnlinePrediction decide() const;
   int class_of(std::string_view name) const;
   Learned learn_row(const StreamRow& x, double target, int class_number);
-  void open_class();
+  void add_class();
   double rate_now() const;
   double inverse_time() const;
   double target_of(std::size_t machine, int class_number) const;
@@ -120,7 +120,7 @@ class Learner final : public StreamLearner {
   void update(const StreamRow& x, double target, std::span<const Step> steps);
   void add_weights(OnlineMachine& machine, const StreamRow& x, double coefficient);
   void project_to_ball(OnlineMachine& machine) const;
-  void account(double loss, double slope, const OnlineMachine& machine, double f);
+  void add_to_risk_bound(double loss, double slope, const OnlineMachine& machine, double f);
   void add_to_average();
   std::string bound_obstacle() const;
   void fold_scale(OnlineMachine& machine) const;
@@ -140,15 +140,15 @@ class Learner final : public StreamLearner {
   NumberedClasses by_number_;
   std::size_t columns_ = 0;
   std::uint64_t steps_ = 0, updates_ = 0;
-  double largest_self_ = 0;              ///< k(x,x) met so far
-  double risk_sum_ = 0, slope_sum_ = 0;  ///< of risk_bound()
+  double largest_self_ = 0;              ///< largest k(x,x) so far
+  double risk_sum_ = 0, slope_sum_ = 0;  ///< the two sums of risk_bound()
   double average_weight_ = 0;
-  std::vector<Expansion::Slot> kept_;
-  std::vector<double> kept_targets_;
+  std::vector<Expansion::Slot> learned_rows_;
+  std::vector<double> learned_targets_;
 
-  // What is known of the row at hand.
-  std::vector<double> decision_;  ///< g, averaged if asked for
-  std::vector<double> current_;   ///< g that the rule sees
+  // Of the current row.
+  std::vector<double> decision_;  ///< g that predicts: that of the average, if there is one
+  std::vector<double> current_;   ///< g of the current f, which the rule uses
   std::span<const double> k_;
   double self_ = 0;
   std::vector<Step> pending_;

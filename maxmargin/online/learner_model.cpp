@@ -1,4 +1,4 @@
-// What a learner knows, as a model like any other.
+// The model of what a learner has learned.
 #include <algorithm>
 #include <cmath>
 
@@ -46,7 +46,7 @@ bool are_numbers(const std::vector<std::string>& names) {
   return std::ranges::all_of(names, is_number);
 }
 
-/// The coefficient of a slot or feature in f, or in the average of all f.
+/// The coefficient of a slot (linear machines: a feature) in f, or with averaging in the average.
 double Learner::average_coefficient(const OnlineMachine& machine, std::size_t at) const {
   if (!options_.average || average_weight_ == 0) return machine.scale * machine.coefficient[at];
   return (machine.scale_sum * machine.coefficient[at] + machine.correction[at]) / average_weight_;
@@ -66,12 +66,12 @@ Machine Learner::machine_of(std::size_t number) const {
   if (outcome_ == Outcome::number) machine.width = std::max(0.0, width);
   machine.lambda = {bias};
   machine.iterations = steps_;
-  machine.ended = Ended::iteration_limit;  // the stream ended: nobody says that it has converged
+  machine.ended = Ended::iteration_limit;  // the stream ended; there is no test of convergence
   machine.certificate.mercer = definite(options_.kernel) != Definite::no;
   return machine;
 }
 
-/// A linear machine is one support vector, its weights.
+/// A linear machine is stored as one support vector, w, with the coefficient 1.
 void Learner::put_linear(Model& model) const {
   for (std::size_t m = 0; m < terms_.machines.size(); ++m) {
     std::vector<Index> features;

@@ -1,4 +1,4 @@
-// A learner as bytes, and back.
+// The state of a learner as bytes, and back.
 #include <algorithm>
 #include <cmath>
 
@@ -23,7 +23,7 @@ Json listed_json(const List& chosen) {
   return visit_list([](const auto& component) { return component_json(component); }, chosen);
 }
 
-/// What the options are, as JSON: parameters keep every bit.
+/// The options as JSON, numbers with all their bits.
 std::string options_text(const LearnerOptions& options) {
   Json object;
   object["rule"] = listed_json(options.rule);
@@ -65,27 +65,28 @@ LearnerOptions options_in(const std::string& text, const std::string& name) {
   return options;
 }
 
-/// Numbers of which most may be zero: their positions and values.
+/// An array of which most may be zero, as the positions and values of the others.
 template <class Archive>
 void pass_sparse(Archive& archive, std::vector<double>& values, std::uint64_t most) {
   std::uint64_t size = values.size();
   std::vector<Index> position;
-  std::vector<double> kept;
+  std::vector<double> nonzeros;
   if constexpr (!Archive::reads)
     for (std::size_t i = 0; i < values.size(); ++i)
       if (values[i] != 0 || std::signbit(values[i])) {
         position.push_back(static_cast<Index>(i));
-        kept.push_back(values[i]);
+        nonzeros.push_back(values[i]);
       }
   archive(size);
   archive(position);
-  archive(kept);
+  archive(nonzeros);
   if constexpr (Archive::reads) {
-    archive.demand(size <= most && position.size() == kept.size(), "counts do not agree");
+    archive.demand(size <= most && position.size() == nonzeros.size(), "counts do not agree");
     values.assign(static_cast<std::size_t>(size), 0.0);
-    for (std::size_t k = 0; k < kept.size(); ++k) {
-      archive.demand(position[k] < size && std::isfinite(kept[k]), "a coefficient is not right");
-      values[position[k]] = kept[k];
+    for (std::size_t k = 0; k < nonzeros.size(); ++k) {
+      archive.demand(position[k] < size && std::isfinite(nonzeros[k]),
+                     "a coefficient is not right");
+      values[position[k]] = nonzeros[k];
     }
   }
 }
@@ -108,10 +109,10 @@ void pass_expansion(Archive& archive, OnlineTerms& terms, std::size_t most_featu
   }
 }
 
-/// Rows that are kept beside the expansion, and their labels.
+/// The rows that LearnerOptions::keep asks for, and their labels.
 template <class Archive>
-void pass_kept(Archive& archive, std::vector<Expansion::Slot>& rows, std::vector<double>& targets,
-               std::size_t most_features) {
+void pass_learned(Archive& archive, std::vector<Expansion::Slot>& rows,
+                  std::vector<double>& targets, std::size_t most_features) {
   std::vector<SlotState> slots;
   if constexpr (!Archive::reads)
     for (const Expansion::Slot& row : rows) slots.push_back({row});
@@ -155,7 +156,7 @@ void Learner::pass(Archive& archive) {
   std::uint64_t machines = terms_.machines.size();
   archive(machines);
   if (!linear_) pass_expansion(archive, terms_, options_.most_features);
-  if (options_.keep) pass_kept(archive, kept_, kept_targets_, options_.most_features);
+  if (options_.keep) pass_learned(archive, learned_rows_, learned_targets_, options_.most_features);
   if constexpr (Archive::reads) {
     archive.demand(columns <= options_.most_features && classes_.size() <= options_.most_classes,
                    "it is larger than its options allow");
@@ -170,11 +171,11 @@ void Learner::pass(Archive& archive) {
             !terms_.expansion.used(i) ||
                 (terms_.target[i] >= 0 && terms_.target[i] < static_cast<double>(classes_.size())),
             "a row is of a class that is not there");
-    for (const double target : kept_targets_)
+    for (const double target : learned_targets_)
       archive.demand(
           std::isfinite(target) && (outcome_ != Outcome::classes ||
                                     (target >= 0 && target < static_cast<double>(classes_.size()))),
-          "a row that was kept has no right label");
+          "a stored row has a label that cannot be");
     terms_.machines.assign(expected, {});
   }
   const std::uint64_t most = linear_ ? options_.most_features : terms_.expansion.slots();
@@ -219,7 +220,7 @@ void Learner::restore(std::span<const std::byte> bytes, const std::string& name)
   StateReader reader(bytes, name);
   std::string text;
   reader(text);
-  // Before anything else is read: its own options say how much memory a state may take.
+  // Options are compared first: they bound the memory that the rest of a damaged state may take.
   if (text != options_text(options_))
     throw Error(Fault::usage, Place{name},
                 "this checkpoint is of another machine: rule, kernel or another option differs",

@@ -8,13 +8,13 @@
 
 namespace maxmargin {
 
-/// What some rows said before they were learned, summed.
+/// Sums over the predictions of some rows, made before the rows were learned.
 struct Tally {
   std::uint64_t rows = 0;
   double loss = 0;
   double errors = 0;     ///< wrong classes, alarms, rows outside of the tube
-  double squares = 0;    ///< of a regression's errors
-  double absolutes = 0;  ///< of the same
+  double squares = 0;    ///< regression: squared errors
+  double absolutes = 0;  ///< regression: absolute errors
 
   void add(const Tally& more);
   /// A mean; 0 without rows.
@@ -27,31 +27,31 @@ struct Tally {
   }
 };
 
-/// One row of it.
+/// That of one row.
 Tally judged(const Learned& learned, Outcome outcome, double label);
 
-/// The error of a window is not what it was before.
+/// The mean error of a window differs from that of the rows before it.
 struct DriftNotice {
   std::uint64_t row = 0;  ///< the last of the window
   double before = 0, window = 0;
-  double bound = 0;  ///< the two differ by more than this
+  double bound = 0;  ///< without drift they differ by at most this, with probability 1 - level_k
 };
 
-/// Compares each full window of rows with all rows before it, back to the last notice, by the cut
-/// of ADWIN (Bifet and Gavalda 2007): means of n_0 and n_1 values in [0, 1] with the pooled
-/// variance v differ by more than
+/// Drift detection by the cut of ADWIN (Bifet and Gavalda 2007), between each full window of rows
+/// and all rows before it since the last notice. There is a notice where the means of the n_0 and
+/// n_1 values in [0, 1], with the pooled variance v, differ by more than
 ///
 ///   sqrt(2 v L / m) + 2 L / (3 m),   1/m = 1/n_0 + 1/n_1,   L = log(2 / level_k)
 ///
-/// level_k = level / (k (k + 1)) for the k-th window: over a stream of any length that does not
-/// drift, of independent rows, a notice comes with a probability of `level` at most.
+/// with level_k = level / (k (k + 1)) for the k-th window, so that the probability of any notice
+/// over a stream of independent rows without drift, of any length, is at most `level`.
 class DriftTest {
  public:
   DriftTest(std::uint64_t window, double level) : window_(window), level_(level) {}
 
   std::uint64_t window() const { return window_; }
   double level() const { return level_; }
-  /// The error of a row; errors of a regression are taken as shares of the largest so far.
+  /// Errors of a regression are divided by the largest so far.
   std::optional<DriftNotice> add(double error);
 
   template <class Archive>
@@ -74,7 +74,8 @@ class DriftTest {
   Part before_, now_;
 };
 
-/// Progressive validation: every row is judged by what was said of it before it was learned.
+/// Progressive validation (Blum, Kalai and Langford 1999): every row is predicted before it is
+/// learned, and the errors of these predictions are summed.
 class Progressive {
  public:
   Progressive(Outcome outcome, std::uint64_t window, double drift_level)
@@ -84,9 +85,9 @@ class Progressive {
 
   const Tally& overall() const { return overall_; }
   const Tally& since_last() const { return since_last_; }
-  /// The last rows, as many as the window holds.
+  /// Over the rows of the sliding window.
   Tally window() const;
-  /// A report was made.
+  /// Restarts since_last().
   void mark() { since_last_ = {}; }
   std::uint64_t doubtful() const { return doubtful_; }
   const DriftTest& drift() const { return drift_; }
@@ -108,7 +109,7 @@ class Progressive {
   std::uint64_t window_;
   Tally overall_, since_last_;
   std::uint64_t doubtful_ = 0;
-  std::vector<Tally> recent_;  ///< a ring
+  std::vector<Tally> recent_;  ///< a ring buffer
   std::uint64_t at_ = 0;
   DriftTest drift_;
 };

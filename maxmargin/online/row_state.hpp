@@ -9,7 +9,7 @@
 
 namespace maxmargin {
 
-// How the rows of an expansion stand in a state.
+// The rows of an expansion in a checkpoint.
 
 struct SlotState {
   Expansion::Slot slot;
@@ -24,7 +24,8 @@ struct SlotState {
 
 inline void check_slot(const StateReader& reader, const Expansion::Slot& slot,
                        std::size_t most_features) {
-  reader.demand(slot.features.size() == slot.values.size(), "a row has not a value per feature");
+  reader.demand(slot.features.size() == slot.values.size(),
+                "a row has another number of values than of features");
   for (std::size_t k = 0; k < slot.features.size(); ++k)
     reader.demand(slot.features[k] < most_features && std::isfinite(slot.values[k]) &&
                       (k == 0 || slot.features[k] > slot.features[k - 1]),
@@ -60,7 +61,7 @@ void pass_rows(Archive& archive, Expansion& expansion, std::size_t most_features
   }
 }
 
-/// Whether all names of classes are numbers.
+/// Whether every name of a class is a finite number.
 bool are_numbers(const std::vector<std::string>& names);
 
 }  // namespace maxmargin

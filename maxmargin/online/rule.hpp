@@ -8,24 +8,26 @@
 
 namespace maxmargin {
 
-// A rule says what one row changes. With g = f(x) + b, the rate Lambda and the loss c(y, g):
+// An update rule of stochastic gradient descent in feature space (Kivinen, Smola and Williamson
+// 2004; LWK 10.6.3): what one row changes. With g = f(x) + b, the rate Lambda and the loss c(y, g),
 //
 //   f <- (1 - lambda Lambda) f - Lambda c'(y, g) k(x, .)     (10.125)
 //   b <- b - Lambda c'(y, g)
 //
-// and a width (margin rho, tube epsilon, scale sigma) that is learned along with f goes down its
-// own slope. So a rule is loss(y, g, width), its slope in g and, where the width is learned,
-// width_slope. Rules that are no gradient descent have step(y, g, self) in place of slope.
+// and where a width is learned along with f (the margin rho, the tube epsilon, the scale sigma), it
+// makes a step against its own derivative. So a rule is loss(y, g, width), slope = dc/dg and, where
+// the width is learned, width_slope = dc/dwidth. A rule that is no gradient descent has
+// step(y, g, self) in place of slope.
 
-/// What every rule has, unless it says otherwise.
+/// The declarations of a rule, with the values that most rules have.
 struct OnlineRule {
   static constexpr Outcome outcome = Outcome::classes;
   static constexpr bool decays = true;           ///< f shrinks by 1 - lambda Lambda
   static constexpr double preset_lambda = 1e-4;  ///< lambda where none is given
   static constexpr bool adaptive = false;        ///< the width is learned
-  static constexpr bool convex = false;          ///< in f, at a width that does not change
-  static constexpr bool projects = false;        ///< to the ball of radius lambda^-1/2
-  /// |c'| is never larger: what (10.130) needs.
+  static constexpr bool convex = false;          ///< the loss, in f, while the width is constant
+  static constexpr bool projects = false;        ///< f, to the ball of radius lambda^-1/2
+  /// Lipschitz constant of the loss: a bound of |c'|, which (10.130) needs.
   static constexpr double slope_bound = std::numeric_limits<double>::infinity();
 
   double first_width() const { return 0; }

@@ -9,7 +9,7 @@
 namespace maxmargin {
 namespace {
 
-// What a sum of this size may have lost by rounding.
+// Relative rounding error of a sum.
 constexpr double rounding = 1e-12;
 
 void check_block(const Block& block, std::size_t v) {

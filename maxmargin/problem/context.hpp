@@ -11,18 +11,19 @@
 
 namespace maxmargin {
 
-/// What a run is given from outside beside what is asked for, handed down as one value from train()
-/// to the solvers. Threads alone are one: nobody watches, and limits are those asked for. What
-/// decides the result, as the seed does, is asked for and recorded in the model.
+/// The environment of a run, handed down as one value from train() to the solvers: threads,
+/// observer, time, memory and costs. Threads alone convert to one, without an observer or further
+/// limits. What decides the result, as the seed does, belongs to the options, and models record it.
 struct Context {
   Context(const Threads& crew, Observer watching = {})  // NOLINT: threads are a context
       : threads(crew), observer(std::move(watching)) {}
 
   const Threads& threads;
-  Observer observer;          ///< may be empty
-  double seconds = infinity;  ///< what is left of the time, where that is less than is asked for
-  std::optional<MemoryBudget> memory{};  ///< what is left of the memory; none: what is asked for
-  CostModel costs{};                     ///< what decides between two ways of doing the same
+  Observer observer;  ///< may be empty
+  double seconds =
+      infinity;  ///< time that is left, where that is less than the limit of the options
+  std::optional<MemoryBudget> memory{};  ///< memory that is left; none: that of the options
+  CostModel costs{};                     ///< by which algorithms are chosen
 
   Context watched_by(Observer other) const {
     Context result = *this;
@@ -46,7 +47,7 @@ struct Context {
     result.costs = other;
     return result;
   }
-  /// After some time of what a run was given.
+  /// The same with less time left.
   Context after(double spent, const Stop& stop) const {
     Context result = *this;
     result.seconds = std::max(0.0, std::min(seconds, stop.seconds) - spent);

@@ -65,7 +65,7 @@ double smooth_multiplier(const std::vector<Block>& blocks, std::span<const doubl
   return low + (high - low) / 2;
 }
 
-/// Events on one side of a place, the nearest first; those that nobody asks for are never sorted.
+/// Events on one side of a point in the order of their distance, sorted lazily.
 class NearestFirst {
  public:
   NearestFirst(std::pmr::vector<Event> events, bool falls)
@@ -100,9 +100,9 @@ class NearestFirst {
   std::size_t next_ = 0, sorted_ = 0;
 };
 
-/// The same where the derivative only jumps: events are taken in their order from a guess on, which
-/// is mostly near, so that most of them need not be sorted. `derivative` is that far to the left,
-/// and `size` that of the numbers it came from.
+/// The same where the derivative only jumps: a search from a guess outwards, which is mostly close,
+/// so that most events need not be sorted. `derivative` is that far to the left, `size` the size of
+/// the terms it was summed from.
 double multiplier_near(double guess, const std::pmr::vector<Event>& events, double derivative,
                        double size) {
   if (events.empty()) return 0;
@@ -119,7 +119,7 @@ double multiplier_near(double guess, const std::pmr::vector<Event>& events, doub
   const bool to_the_left = derivative > 0;
   NearestFirst& ahead = to_the_left ? left : right;
   NearestFirst& behind = to_the_left ? right : left;
-  std::optional<double> last;  // the event nearest behind
+  std::optional<double> last;  // the last event passed
   while (!is_flat(derivative, size) && !ahead.empty()) {
     const Event event = ahead.take();
     derivative += to_the_left ? -event.jump : event.jump;
@@ -144,12 +144,12 @@ double best_multiplier(const std::vector<Block>& blocks, std::span<const double>
     add_events(blocks[v], rest[v], weight[v], events);
     only_jumps = only_jumps && (events.empty() || events.back().slope == 0);
   }
-  // Equal places: jumps in one order, so that sums have the same bits for the same input.
+  // Jumps at the same point in a fixed order, so that sums have the same bits.
   if (!only_jumps)
     std::stable_sort(events.begin(), events.end(),
                      [](const Event& x, const Event& y) { return x.at < y.at; });
 
-  // Far to the left every variable stands at its largest A a; its slope counts what has no bound.
+  // Far to the left every variable is at its largest A a; the slope comes from unbounded ones.
   double derivative = d, slope = 0, origin = events.empty() ? 0 : events.front().at - 1;
   double size = std::abs(d);
   for (std::size_t v = 0; v < blocks.size(); ++v) {
@@ -167,7 +167,7 @@ double best_multiplier(const std::vector<Block>& blocks, std::span<const double>
   }
 
   if (only_jumps && slope == 0) return multiplier_near(guess, events, derivative, size);
-  // All variables stand at their largest because d leaves no choice.
+  // d forces all variables to their largest.
   if (slope == 0 && !events.empty() && (derivative > 0 || is_flat(derivative, size)))
     return events.front().at;
   // Variables without a bound can put the zero to the left of all events.
@@ -249,9 +249,9 @@ double largest_violation(const DualQp& qp, std::span<const double> a, std::span<
   return largest;
 }
 
-/// Where the functions of the rows alone give every margin, the optimum is 0, and a margin that is
-/// short of its bound by a rounding of lambda is infinitely much of it: lambda a little longer has
-/// them all, or is left as it is where that costs anything.
+/// Where the unpenalised functions alone satisfy every margin the optimum is 0, and a margin missed
+/// by a rounding error would be an infinite relative gap: makes lambda slightly longer, where that
+/// costs nothing.
 void lengthen(const DualQp& qp, std::vector<double>& lambda) {
   constexpr double longer = 1 + 1e-12;
   const auto losses = [&](double by) {
@@ -268,8 +268,8 @@ void lengthen(const DualQp& qp, std::vector<double>& lambda) {
     for (double& each : lambda) each *= longer;
 }
 
-/// A term of the gap, or zero if the rounding of the slope h explains it: where the optimum itself
-/// is zero, any other number is infinitely far from it.
+/// A term of the gap, or zero if it is within the rounding error of the slope h: where the optimum
+/// is zero, any other number would be an infinite relative gap.
 double beyond_rounding(const Block& block, double term, double h) {
   constexpr double rounding = 4 * std::numeric_limits<double>::epsilon();
   const double width = block.upper - block.lower;
@@ -314,7 +314,7 @@ Evaluation evaluate(const DualQp& qp, std::span<const double> a, std::span<const
   } else {
     lambda = hard ? widest_multipliers(qp, q, std::move(lambda))
                   : best_multipliers(qp, q, std::move(lambda));
-    // Each pass can only lower the primal.
+    // No pass increases the primal.
     for (int pass = 0; pass < (hard ? 0 : 2); ++pass)
       for (std::size_t r = 0; r < qp.A.size(); ++r) {
         refresh();

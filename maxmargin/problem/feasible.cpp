@@ -10,9 +10,9 @@
 namespace maxmargin {
 namespace {
 
-// What is left of A a - d counts as rounding below this share of the sum of the terms' sizes.
+// A residual A a - d below this share of the sum of the terms' sizes is rounding.
 constexpr double relative_rounding = 1e-14;
-// And below this where Newton's method gets no nearer.
+// The same where Newton's method makes no further progress.
 constexpr double rounding_at_the_end = 1e-12;
 constexpr int most_newton_steps = 100;
 constexpr int most_halvings = 40;
@@ -48,7 +48,7 @@ class Projection {
       if (!(slope < 0)) break;
       double length = 1;
       State next = at(moved(now.nu, direction, length));
-      // Close to the end the value is all rounding, and the residual tells.
+      // Close to the end changes of the value are rounding, and the residual decides.
       const auto good = [&] {
         return next.value <= now.value + 1e-4 * length * slope ||
                (largest(next) < largest(now) / 2 &&
@@ -77,7 +77,7 @@ class Projection {
     return a;
   }
 
-  /// Whether each row by itself can hold, wherever between their bounds the open variables stand.
+  /// Whether each row by itself can hold for some values of the open variables.
   bool is_within_reach() const {
     for (std::size_t r = 0; r < rows_; ++r) {
       double least = sum_[r], most = sum_[r], size = size_[r];
@@ -210,7 +210,7 @@ std::optional<std::vector<double>> gently_feasible(const DualQp& qp, std::span<c
                                                    std::span<const double> slope, double first,
                                                    double last) {
   std::optional<std::vector<double>> found = nearest_feasible(qp, a, slope, 0);
-  // A share of slopes that are next to nothing may be 0, and so is ten times as much.
+  // A share of tiny slopes may round to 0, and would stay 0 times ten.
   first = std::max(first, std::numeric_limits<double>::min());
   for (double steepest = first; !found && steepest < last; steepest *= 10)
     found = nearest_feasible(qp, a, slope, steepest);

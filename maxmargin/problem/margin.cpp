@@ -7,7 +7,7 @@
 namespace maxmargin {
 namespace {
 
-// A hard margin below this share of the data's radius is none.
+// A hard margin below this share of the data's radius counts as none.
 constexpr double least_margin = 1e-6;
 // Of |w|^2, so that |w| has ten digits less than its terms.
 constexpr double no_digits = 1e-20;

@@ -8,8 +8,8 @@
 
 namespace maxmargin {
 
-/// The sizes of a decision function f = sum of beta_v K(x_v, .): |w|^2, and what its coefficients
-/// come to. They tell a machine without a margin from one that is merely not solved yet.
+/// The sizes of a decision function f = sum of beta_v K(x_v, .) and of its coefficients, by which a
+/// machine without a margin is told from one that is not solved yet.
 struct Sizes {
   double norm = 0;      ///< |w|^2
   double sum = 0;       ///< of |beta|

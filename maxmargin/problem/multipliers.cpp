@@ -219,7 +219,7 @@ class SeparableInteriorPoint {
       if (z_[i] > 0) z_[i] += length * low;
       if (w_[i] > 0) w_[i] += length * high;
       t_[i] += length * step_[i];
-      // Kept beside t: close to a bound their digits would be lost in it.
+      // Stored beside t: close to a bound t - l would cancel.
       below_[i] += length * step_[i];
       above_[i] -= length * step_[i];
     }

@@ -10,10 +10,10 @@
 
 namespace maxmargin {
 
-/// What an observer answers: go on, end as if a limit was reached, or end now.
+/// The answer of an observer: proceed, end as if a limit was reached, or end at once.
 enum class Control { proceed, finish, cancel };
 
-/// How a run ended. Only `converged` says that what was asked for has been reached.
+/// How a run ended. Only with `converged` the tolerances are met.
 enum class Ended { converged, iteration_limit, time_limit, stalled, unbounded, cancelled };
 std::string_view to_string(Ended ended);
 
@@ -30,7 +30,7 @@ struct Progress {
   std::string_view phase;  ///< "train", "certify", ...
   std::size_t iteration = 0;
   double primal = infinity, dual = -infinity, relative_gap = infinity, kkt = infinity;
-  std::size_t active = 0, size = 0;  ///< variables still in play, and all of them
+  std::size_t active = 0, size = 0;  ///< variables that are not shrunk, and all of them
   double done = 0;                   ///< estimated share of the work done, 0 to 1
   double seconds = 0;                ///< since the start of the run
 };
@@ -46,8 +46,8 @@ struct Solution {
   std::size_t iterations = 0;
   /// Kernel values that were asked for and that a cache held, where the solver counts them.
   std::size_t values_asked = 0, values_found = 0;
-  /// The best lower bound on the optimum that the solver has met (10.21): what digits a certificate
-  /// will need. No bound of the solution's.
+  /// The best lower bound of the optimum that the solver met (10.21), which tells how many digits
+  /// the certificate needs. It belongs to another point than the solution.
   double best_dual = -infinity;
   /// Of a solver that minimises another objective than the problem's (a regulariser of its own):
   /// that objective, and what it is at least, by the dual point that the gradient gives.

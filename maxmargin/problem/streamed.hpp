@@ -14,9 +14,9 @@ namespace maxmargin {
 ///
 ///   min over w, c, b   1/2 |w|^2 (+ b^2/2)  +  sum of the losses of f(x) = w'x + c'psi(x) + b
 ///
-/// which is DualQp with K = X X' where neither X nor any vector over its rows need be in memory. A
-/// point of it has what is penalised first, w and then b where it is, and what is free behind: the
-/// coefficients c of functions, and then b.
+/// which is DualQp with K = X X' where neither X nor any vector over its rows is in memory. A point
+/// has the penalised coordinates first, w and b where it is penalised, then the free ones: the
+/// coefficients c of functions, and b.
 struct StreamedProblem {
   enum class Constant { free, penalised, none };
 

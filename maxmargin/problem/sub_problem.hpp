@@ -7,7 +7,7 @@
 
 namespace maxmargin {
 
-/// The problem of some variables S of another one, the others N standing still:
+/// The problem restricted to some variables S, the others N fixed:
 ///
 ///   min over a_S   1/2 a_S' Q_SS a_S + (p_S + Q_SN a_N)' a_S
 ///   subject to     A_S a_S = d - A_N a_N,   l_S <= a_S <= u_S
@@ -34,7 +34,7 @@ SubProblem sub_problem(const DualQp& qp, std::span<const Index> variables,
 /// The different points of some variables, increasing; `row` has the point of each variable.
 std::vector<Index> points_of(std::span<const Index> row, std::span<const Index> variables);
 
-/// Which of these points each of the variables stands on.
+/// The position among these points of the point of each variable.
 std::vector<Index> positions_of(std::span<const Index> row, std::span<const Index> variables,
                                 std::span<const Index> points);
 

@@ -13,45 +13,43 @@
 namespace maxmargin {
 namespace {
 
-// Asked for less than this, a fixed number of Newton steps costs less than many small ones.
+// For tolerances below this, a fixed number of Newton steps costs less than many small steps.
 constexpr double tight_precision = 1e-5;
-// A matrix of full rank: up to so many points its factors cost less than many small steps.
+// Full rank: up to so many points a factorisation costs less than many small steps.
 constexpr std::size_t few_points = 500;
-// The same for the one system that the Lagrangian method factors.
+// The same for the Lagrangian method, which factors one system.
 constexpr std::size_t few_points_of_one_system = 3000;
-// A matrix of low rank: path following takes time in proportion to the points, and all variables
-// move at once. From where on that is faster than pairs for squared losses,
+// Low rank: path following takes time in proportion to the points, and moves all variables at once.
+// From so many points on it is faster than pairs for squared losses,
 constexpr std::size_t some_points = 1000;
-// and than single variables for losses with corners.
+// and faster than single variables for losses with corners.
 constexpr std::size_t many_points = 10000, many_points_a_column = 200;
-// What path following is expected to take, for limits of time: so many systems. Newton's method on
-// the primal takes fewer steps of the same kind, where few digits are asked for.
+// Expected numbers of systems, for limits of time: of path following, and of Newton's method on the
+// primal where few digits are asked for.
 constexpr double path_iterations = 30, newton_iterations = 12;
 // What another solver may take where the one that was chosen has stalled. By what is expected, not
 // by the clock: the same input has the same bits.
 constexpr double most_seconds_after_a_stall = 10;
 
-// Columns in the place of a full matrix: what they leave of its trace, at most and against the
-// least curvature (corrections do the rest, so that it need not follow the precision), how often
-// they are used where a path leads to the end and where nothing is bounded, and the products with
-// the matrix that correct.
+// Low-rank columns in place of a full matrix. Residual of the trace: at most, and relative to the
+// least curvature; corrections make up for it, so that it does not depend on the tolerance. How
+// often a system is solved on a path and where nothing is bounded; products with K for corrections.
 constexpr double most_residual = 1e-5, share_of_curvature = 0.25, least_residual = 1e-11;
 constexpr double most_residual_of_entropies = 0.9e-2;
 constexpr double uses_on_a_path = 12, uses_without_bounds = 2;
 constexpr double products = 3;
 
-// A matrix of low rank and losses with corners: pairs compute a kernel row for each support vector,
-// a path some thirty systems of all columns, whatever the data. How many support vectors there will
-// be is known from a machine of some of the points; it is asked where values take this many
-// nanoseconds, and are not cheap anyway.
+// Low rank and losses with corners: pairs compute a kernel row per support vector, a path some
+// thirty systems of all columns whatever the data. The number of support vectors is estimated by a
+// pilot machine of some of the points, where a kernel value takes at least this many nanoseconds.
 constexpr std::size_t points_of_pilot = 2000, least_points_of_pilot = 20000;
 constexpr double least_value_of_pilot = 5;
 
-/// The support vectors of a problem with a bias, expected from a machine of every so many points.
+/// The expected number of support vectors of a problem with a bias, from a pilot machine.
 double expected_support(const DualQp& qp, const Stop& stop, std::size_t memory_bytes) {
   const std::size_t every = qp.K->size() / points_of_pilot;
   constexpr Index none = 0xffffffffu;
-  // One of every so many by lot: rows may alternate.
+  // Drawn at random in each block of `every` points, because classes may alternate.
   Rng rng(1);
   std::vector<Index> points, position(qp.K->size(), none);
   for (std::size_t p = 0; p + every <= qp.K->size(); p += every) {
@@ -79,7 +77,7 @@ double expected_support(const DualQp& qp, const Stop& stop, std::size_t memory_b
   return static_cast<double>(static_cast<std::size_t>(support) * every);
 }
 
-/// What the branches ask about.
+/// The properties of a problem that the tree branches on.
 struct Shape {
   std::size_t points, columns;
   bool low_rank;  ///< K = Z Z' with few columns
@@ -111,8 +109,8 @@ struct Shape {
     for (const Block& block : qp.block) least = std::min(least, least_bend(block));
     residual = std::min(most_residual, share_of_curvature * least / trace);
     if (residual > least_residual) needed = estimated_rank(*qp.K, residual, Threads(1));
-    // What is left is spread over many directions, so that more than that may do; and where it does
-    // not, the alternative are factors of all of K.
+    // The residual is spread over many directions, so that a larger one may do; the alternative is
+    // a factorisation of all of K.
     for (; entropy && !needed && residual < most_residual_of_entropies; residual *= 10)
       needed = estimated_rank(*qp.K, 10 * residual, Threads(1));
   }
@@ -123,14 +121,14 @@ struct Shape {
     return block.entropy == Entropy::exponential ? 1 / block.scale : block.curvature;
   }
 
-  /// By as many columns as are needed in the place of K.
+  /// With the low-rank columns in place of K.
   double low_rank_seconds() const {
     if (!needed) return infinity;
     const auto m = static_cast<double>(points), n = static_cast<double>(*needed);
     const double uses = bounded ? uses_on_a_path : uses_without_bounds;
     return 1e-9 * (uses * m * n * n * costs.make_columns + products * m * m * value_cost);
   }
-  /// What pairs take for squared losses, which leave most variables free.
+  /// The time of pairs with squared losses, which leave most variables free.
   double pairs_seconds() const {
     const auto m = static_cast<double>(points);
     return 1e-9 * costs.pairs_of_free_variables * m * m;
@@ -210,7 +208,7 @@ class Tree {
   }
 
   Choice with_a_bias() const {
-    // Both work with systems of the same size.
+    // Both solve systems of the same size.
     if (shape_.low_rank && shape_.curved && !shape_.tight && shape_.points >= some_points &&
         accepts(InteriorPoint{}) && accepts(PrimalNewton{}) &&
         shape_.newton_seconds() < stop_.seconds / 2)
@@ -247,7 +245,7 @@ class Tree {
            shape_.points >= std::max(many_points, many_points_a_column * shape_.columns);
   }
 
-  /// A path that is cut short has come nowhere, so that it must end well within the limit.
+  /// A path that is cut short is of no use, so it must be expected to end well within the limit.
   bool fits(const InteriorPoint& path) const {
     const double seconds = path.low_rank > 0 ? shape_.low_rank_seconds() : shape_.path_seconds();
     return accepts(path) && seconds < stop_.seconds / 2;

@@ -8,17 +8,16 @@
 
 namespace maxmargin {
 
-/// What ends a run from outside: what is left of its time, and an observer that is asked a few
-/// times a second.
+/// The limits of a run: its time, and an observer that is called a few times a second.
 class Limits {
  public:
   Limits(const Run& run, const Stop& stop)
       : run_(run), seconds_(std::min(run.seconds, stop.seconds)) {}
 
-  /// Whether the run may go on. `progress` is what there is to tell, but for phase and time.
+  /// Whether the run may go on. Phase and time of `progress` are filled in.
   bool allow(Progress& progress);
-  /// The same where it takes time to know what there is to tell: `tell` returns it, and is called
-  /// only when somebody is to hear it. Reports take a twentieth of the time at most.
+  /// The same where progress is expensive to compute: `tell` returns it, and is called only for a
+  /// report. Reports take at most a twentieth of the time.
   template <class Tell>
   bool allow_by(Tell&& tell) {
     if (is_due()) {
@@ -27,7 +26,7 @@ class Limits {
     }
     return !stopped_;
   }
-  /// Why it may not.
+  /// Why it may not; nothing while it may.
   const std::optional<Ended>& stopped() const { return stopped_; }
 
  private:
@@ -37,7 +36,7 @@ class Limits {
 
   const Run& run_;
   double seconds_;
-  double asked_ = 0;  ///< when
+  double asked_ = 0;  ///< time of the last report
   Stopwatch clock_;
   double last_report_ = 0;
   std::optional<Ended> stopped_;

@@ -26,14 +26,14 @@ std::vector<double> slopes_at(const DualQp& qp, const Certified& solved) {
   return slope;
 }
 
-// What is between its bounds, and for each such variable so many others. Measured on usps.
+// The part has the free variables, and for each so many others. Measured on usps.
 constexpr double times_free = 2.5;
 constexpr std::size_t least_part = 64;
-// All kernel values of a part are kept.
+// The kernel values of a part are all in memory.
 constexpr std::size_t largest_part = 1024;
-// Larger parts are the problem itself.
+// Larger parts save nothing.
 constexpr double largest_share = 0.7;
-// A part is solved to this share of the tolerance, lest rounding alone leave work for the whole.
+// A part is solved to this share of the tolerance, so that rounding does not leave violations.
 constexpr double part_of_tolerance = 0.9;
 
 /// Kernel values over variables, of which some may share a point.
@@ -64,7 +64,7 @@ Restart::Restart(const DualQp& whole, const Certified& solved, std::size_t bytes
   if (!covers_all(kinds) || !kinds.coupled.empty() || kinds.refusal) return;
   const std::vector<double> slope = slopes_at(whole, solved);
   std::size_t free = 0, bounded = 0;
-  std::vector<double> reason(whole.size());  // to stand at a bound
+  std::vector<double> reason(whole.size());  // the multiplier of the bound
   for (std::size_t v = 0; v < whole.size(); ++v) {
     const double a = solved.solution.a[v];
     const bool is_free = whole.block[v].lower < a && a < whole.block[v].upper;
@@ -93,7 +93,7 @@ Restart::Restart(const DualQp& whole, const Certified& solved, std::size_t bytes
 
 Restart::Improved Restart::improve(const DualQp& qp, std::vector<double> start, const Known& known,
                                    double kkt, const Threads& threads) const {
-  // What has changed so far, where kernel values of it are at hand.
+  // The changes so far, and their kernel rows.
   std::vector<const float*> rows;
   std::vector<double> change;
   for (std::size_t v = 0; v < qp.size(); ++v) {

@@ -12,7 +12,7 @@ namespace maxmargin {
 /// Knows the part of it that such a change is likely to move: the free variables, and the bounded
 /// ones with the smallest multipliers. Where it is small, it is solved first, as one working set of
 /// SMO with the others fixed; then little is left to do in the whole. Where most support vectors
-/// are bounded it cannot be foretold which of them will move, and there is no such part.
+/// are bounded one cannot predict which of them will move, and there is no such part.
 class Restart {
  public:
   Restart() = default;

@@ -8,7 +8,7 @@
 
 namespace maxmargin {
 
-/// What a solver is given beside the problem and its own options: the context, and where it starts.
+/// The context of a solver, and where it starts.
 struct Run : Context {
   std::vector<double> start = {};         ///< variables to start from; empty: the solver's choice
   Precision precision = Precision::fast;  ///< of the products at the start

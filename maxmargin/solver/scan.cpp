@@ -75,7 +75,7 @@ void find(const double* x, std::size_t begin, std::size_t count, double bound, d
   const std::size_t end = begin + count;
   for (; i + 2 * lanes <= end; i += 2 * lanes) {
     const auto first = is_found(i), second = is_found(i + lanes);
-    // Few are found: most rounds end here.
+    // Mostly none is found.
     if (hn::AllFalse(d, hn::Or(first, second))) continue;
     note(i, first);
     note(i + lanes, second);

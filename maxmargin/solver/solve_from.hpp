@@ -5,8 +5,8 @@
 
 namespace maxmargin {
 
-/// Whose f a solution is judged by: one computed for that alone, or, with rounding allowed for, the
-/// solver's, where it has one and float kernel values are enough.
+/// The f by which a solution is judged: computed for that alone, or the solver's own with an
+/// allowance for rounding, where it has one and float kernel values are enough.
 enum class Judged { apart, by_solver };
 
 /// A warm start: solve() from a feasible point where f is known, for solvers that can start from

@@ -17,14 +17,14 @@
 namespace maxmargin {
 namespace {
 
-// A violation of less than so many times what float kernel values are expected to change in f is
-// judged, and if need be improved, with kernel values in double.
+// Tolerances below so many times the expected error of f from float kernel values are judged, and
+// the solution improved, with kernel values in double.
 constexpr double rounding_margin = 4;
 // The share of the gap asked for that rounding may take before more digits are used.
 constexpr double most_charge = 0.25;
 constexpr int most_refinements = 6;
-// What is left of the violation and the gap after a refinement that was worth it.
-constexpr double progress = 0.9;
+// A refinement was worth it if violation or gap fell to this share.
+constexpr double enough_progress = 0.9;
 
 const Stop& stop_of(const Solver& solver) {
   return visit_list([](const auto& chosen) -> const Stop& { return chosen.stop; }, solver);
@@ -35,17 +35,17 @@ bool reached(const Certificate& certificate, const Stop& stop) {
          (!certificate.mercer || certificate.relative_gap <= stop.relative_gap);
 }
 
-/// What primal - dual may be at most.
+/// The largest primal - dual that is asked for.
 double gap_allowed(double dual, const Stop& stop) { return stop.relative_gap * std::abs(dual); }
 
-/// What is asked for; of a nu machine at least so much that there is a margin at all.
+/// The tolerances asked for; for a nu machine tight enough that the margin is positive.
 Stop stop_for(const DualQp& qp, Stop stop) {
   constexpr double least = 0.25;
   if (is_homogeneous(qp)) stop.relative_gap = std::min(stop.relative_gap, least);
   return stop;
 }
 
-/// Whether float kernel values may do, by what is known before f is computed from them.
+/// Whether float kernel values may suffice, estimated before f is computed.
 bool float_may_do(const DualQp& qp, std::span<const double> a, double dual, const Stop& stop) {
   if (stop.kkt < rounding_margin * expected_rounding(qp, a)) return false;
   if (qp.K->definite() == Definite::no || !std::isfinite(dual)) return true;
@@ -53,7 +53,7 @@ bool float_may_do(const DualQp& qp, std::span<const double> a, double dual, cons
   return least_charge(qp, a, error) <= gap_allowed(dual, stop);
 }
 
-/// Whether what rounding may have made of the gap is too much of what is asked for.
+/// Whether the charge for rounding is too large a share of the gap asked for.
 bool is_rounding(const Certified& found, const Stop& stop) {
   return found.certificate.mercer &&
          found.charge > most_charge * gap_allowed(found.certificate.dual, stop) &&
@@ -76,8 +76,8 @@ std::string obstacle_of(const Certified& found, const Stop& stop) {
   return text;
 }
 
-/// For another round: a solver's own gap has to leave room for the rounding that is charged to it,
-/// and its own violation for that of the multipliers the certificate has.
+/// Tighter tolerances for another round: the solver's gap has to leave room for the charge for
+/// rounding, its violation for the multipliers that the certificate chooses.
 Solver with_tighter_stop(const Solver& solver, int round) {
   Solver tighter = solver;
   visit_list(
@@ -123,8 +123,8 @@ bool has_gone_far(const DualQp& qp, const DualQp& bounded, std::span<const doubl
   return false;
 }
 
-/// Keeps the better of two certified solutions, and the best bounds of both. One that is all that
-/// was asked for is better than one that is not, even if its gap is a rounding larger.
+/// Keeps the better of two certified solutions, and the best bounds of both. One that meets the
+/// tolerances is better than one that does not, even if its gap is slightly larger.
 void keep_better(Certified& best, Certified now, const Stop& stop) {
   const auto gap = [](const Certified& each) {
     return each.certificate.mercer ? each.certificate.gap : each.certificate.kkt;
@@ -146,7 +146,7 @@ std::string advice(const DualQp& qp, const Solver& refusing) {
       [](const auto& chosen) -> std::size_t {
         if constexpr (requires { chosen.memory_bytes; }) return chosen.memory_bytes;
         if constexpr (requires { chosen.cache_bytes; }) return chosen.cache_bytes;
-        return MemoryBudget::of_machine().bytes;  // one that keeps nothing has no budget
+        return MemoryBudget::of_machine().bytes;  // solvers without a cache have no budget
       },
       refusing);
   std::string names;
@@ -185,7 +185,7 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
         advice(qp, solver));
   const Stopwatch clock;
   const Stop stop = stop_of(solver), digits = stop_for(qp, stop);
-  // What is known while the certificate is made; an observer that ended the run hears no more.
+  // The last progress, for reports while certifying; none after the observer has ended the run.
   Progress last;
   Control answer = Control::proceed;
   Run context{given};
@@ -203,8 +203,7 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     if (extended)
       if (auto found = certify_extended(qp, solution, given.threads)) return std::move(*found);
     if (judged == Judged::apart || f.empty()) {
-      // Of whole numbers exact values cost as much as fast ones: there is no need to look first
-      // where they count.
+      // For rows of whole numbers exact values cost as much as fast ones.
       const Precision first = qp.K->can().coded != nullptr ? context.precision : Precision::fast;
       Certified found = certify_from(start, qp, std::move(solution), first, given.threads);
       if (context.precision == first) return found;
@@ -213,7 +212,7 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
       found.seconds += before;
       return found;
     }
-    // Not proved, as a solver's f is not: only for machines that nobody is told the gap of.
+    // The solver's f has no proved error: only for machines whose gap is not reported.
     const double error = expected_rounding(qp, solution.a) / largest_scale(qp);
     const Known own{solution.a, std::move(f), {error}};
     return certify_from(&own, qp, std::move(solution), context.precision, given.threads);
@@ -248,31 +247,33 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     const Ended ended = solution.ended;
     const bool converged = ended == Ended::converged;
     // More digits may help on where a solver has stalled.
-    const bool settled = converged || ended == Ended::stalled;
-    // What the solver knows of the dual tells which certificate will be needed.
-    if (settled && !float_may_do(qp, solution.a, solution.best_dual, digits))
+    const bool at_its_end = converged || ended == Ended::stalled;
+    // The solver's best dual tells which precision the certificate will need.
+    if (at_its_end && !float_may_do(qp, solution.a, solution.best_dual, digits))
       context.precision = Precision::exact;
     Certified now = certified(std::move(solution));
     certifying += now.seconds;
-    if (context.precision == Precision::fast && settled &&
+    if (context.precision == Precision::fast && at_its_end &&
         (is_rounding(now, digits) ||
          stop.kkt < rounding_margin * expected_rounding(qp, now.solution.a))) {
       context.precision = Precision::exact;
       now = certify_finer(qp, std::move(now), given.threads);
       certifying += now.seconds;
     }
-    if (!extended && settled && context.precision == Precision::exact && is_rounding(now, digits)) {
+    if (!extended && at_its_end && context.precision == Precision::exact &&
+        is_rounding(now, digits)) {
       extended = true;
       now = certified(std::move(now.solution));
       certifying += now.seconds;
     }
     const bool enough = reached(now.certificate, stop);
-    const bool better = round == 0 || now.certificate.kkt < progress * best.certificate.kkt ||
-                        now.certificate.gap < progress * best.certificate.gap;
+    const bool better = round == 0 ||
+                        now.certificate.kkt < enough_progress * best.certificate.kkt ||
+                        now.certificate.gap < enough_progress * best.certificate.gap;
     const bool rounding = is_rounding(now, stop) && now.certificate.gap < 2 * now.charge;
     keep_better(best, std::move(now), stop);
-    best.solution.ended = enough && settled ? Ended::converged : ended;
-    if (enough || !(converged || (settled && extended)) || !better || rounding) break;
+    best.solution.ended = enough && at_its_end ? Ended::converged : ended;
+    if (enough || !(converged || (at_its_end && extended)) || !better || rounding) break;
     // Corrections are small, so the rounding of the float rows that carry them is negligible.
     context.start = best.solution.a;
     context.start_f = best.f;
@@ -284,7 +285,7 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
   best.solution.values_found = found;
   best.seconds = certifying;
   if (best.solution.ended == Ended::converged && !reached(best.certificate, stop)) {
-    // Of no margin there is no relative gap either.
+    // Without a margin there is no relative gap.
     const bool no_margin =
         is_homogeneous(qp) && Sizes(qp, best.solution.a, best.f).are_of_no_margin();
     best.solution.ended = no_margin ? Ended::unbounded : Ended::stalled;

@@ -25,14 +25,14 @@ namespace maxmargin {
 using Solver = std::variant<Smo, InteriorPoint, PrimalDual, Lagrangian, GaussSeidel, Sor, AdaTron,
                             Platt, Decomposition, Chunking, PrimalNewton, GradientDescent,
                             Stochastic, ReweightedLeastSquares, MaxMarginPerceptron, BayesPoint>;
-// Else every source that copies one compiles some fifty functions for that.
+// Copies are then plain memory copies; otherwise every source would compile some fifty functions.
 static_assert(std::is_trivially_copyable_v<Solver>);
 
 /// Why a solver cannot take a problem, or nothing.
 std::optional<std::string> refusal(const DualQp& qp, const Solver& solver);
 
-/// run + certify: no solver grades itself. A solution that misses what was asked for is not
-/// `converged`, whatever the solver thought.
+/// Runs the solver and certifies its solution by other code. Where the certificate misses the
+/// tolerances, the solution is not `converged`, whatever the solver says.
 Certified solve(const DualQp& qp, const Solver& solver, const Context& context);
 
 /// The solver that fits a problem, and the reason in one line.

@@ -6,7 +6,7 @@
 
 namespace maxmargin {
 
-/// What a run that goes on by steps knows of itself.
+/// The best answer of an iterative run so far.
 struct Standing {
   std::size_t steps = 0;
   double primal = infinity, dual = -infinity;      ///< the best bounds met

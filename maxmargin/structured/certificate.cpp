@@ -13,7 +13,7 @@ namespace {
 
 constexpr double unit = std::numeric_limits<double>::epsilon() / 2;
 
-/// s of a structure, and what rounding may have changed it by.
+/// s of a structure, and a bound of its rounding error.
 struct Scored {
   double s = 0;
   double error = 0;
@@ -32,7 +32,8 @@ Scored score(const Structured& problem, std::size_t i, StructureView y, double l
   return {loss - sum, static_cast<double>(psi.size() + 2) * unit * (size + loss)};
 }
 
-/// What the sums inside an oracle may be wrong by: those over all features of two structures.
+/// A bound of the rounding errors inside an oracle, whose sums run over all features of the truth
+/// and of y.
 double oracle_error(const Oracle& oracle, std::size_t i, StructureView y, std::span<const double> w,
                     JointFeatures& psi) {
   psi.clear();
@@ -48,7 +49,7 @@ struct Term {
   double A = 0, sum_as = 0, sum_loss = 0;
   double rounding = 0;
   std::uint64_t planes = 0;
-  bool whole = true;  ///< nothing but structures themselves, none of a relaxation alone
+  bool whole = true;  ///< all points are structures, none belongs to a relaxation only
 };
 
 [[noreturn]] void refuse(const Structured& problem, std::size_t i, const std::string& what,
@@ -64,7 +65,7 @@ double checked_loss(const Structured& problem, std::size_t i, StructureView y) {
   return loss;
 }
 
-/// An example's part; `a_error` is the relative error that sums over planes may have.
+/// `a_error`: the relative rounding error of sums over planes.
 Term term_of(const Structured& problem, std::size_t i, const std::vector<Plane>& planes,
              StructureView violator, std::span<const double> w, double a_error) {
   JointFeatures psi;
@@ -80,7 +81,7 @@ Term term_of(const Structured& problem, std::size_t i, const std::vector<Plane>&
   if (maximises && best.s < -tolerance)
     refuse(problem, i, "the oracle's most violated structure is worse than the truth",
            "mend the oracle, or let it say that it is heuristic");
-  term.whole = problem.oracle.is_whole_structure(i, violator);
+  term.whole = problem.oracle.is_integral_structure(i, violator);
   term.violation = std::max(0.0, best.s);
   double charged = inner + best.error;
   double weighted_error = 0;
@@ -97,7 +98,7 @@ Term term_of(const Structured& problem, std::size_t i, const std::vector<Plane>&
     charged = std::max(charged, known.error);
     if (plane.alpha == 0) continue;
     ++term.planes;
-    term.whole = term.whole && problem.oracle.is_whole_structure(i, plane.y);
+    term.whole = term.whole && problem.oracle.is_integral_structure(i, plane.y);
     term.A += plane.alpha;
     term.sum_as += plane.alpha * known.s;
     term.sum_loss += plane.alpha * plane_loss;
@@ -154,7 +155,7 @@ CertifiedStructures certify(const Structured& problem, const Planes& planes,
     if (problem.slack == Slack::none)
       certificate.violation = std::max(certificate.violation, term.violation);
   }
-  // What maximises over more than the structures, and found one of these, has found the best.
+  // A maximum over a superset that is attained at a structure is the maximum over the structures.
   if (certificate.exactness == Exactness::relaxed && whole)
     certificate.exactness = Exactness::exact;
   certificate.rounding += static_cast<double>(n) * unit * (cost + sum_loss + std::abs(half_norm));

@@ -19,13 +19,13 @@ class Examination {
   void check_truth() const {
     const double loss = oracle_.loss(i_, oracle_.truth(i_));
     if (loss != 0) refuse("the loss of the truth is " + std::to_string(loss) + ", not 0");
-    // Before the oracle is asked: it may look up weights that are not there.
+    // Before the oracle is called, which might read beyond the end of w.
     JointFeatures features;
     oracle_.features(i_, oracle_.truth(i_), 1, features);
     check_features(features);
   }
 
-  /// The oracle's answer, after all that can be said of it alone.
+  /// The oracle's answer, after the tests that need no other structure.
   Structure answer(std::span<const double> w) const {
     Structure y = oracle_.most_violated(i_, w, problem_.ask());
     if (y != oracle_.most_violated(i_, w, problem_.ask()))
@@ -90,14 +90,14 @@ class Examination {
 void examine(const Structured& problem, const DoctorOptions& options) {
   check(problem);
   const std::size_t n = problem.oracle.examples();
-  const std::size_t looked = std::min(n, options.examples);
+  const std::size_t count = std::min(n, options.examples);
   Rng rng(options.seed);
   std::vector<std::vector<double>> weights(options.weights + 1);
   for (std::size_t k = 0; k < weights.size(); ++k)
     for (std::size_t j = 0; j < problem.oracle.dimensions(); ++j)
       weights[k].push_back(k == 0 ? 0 : 2 * rng.uniform() - 1);
-  for (std::size_t e = 0; e < looked; ++e) {
-    const std::size_t i = e * n / looked;
+  for (std::size_t e = 0; e < count; ++e) {
+    const std::size_t i = e * n / count;
     const Examination one(problem, i);
     one.check_truth();
     std::vector<Structure> found;

@@ -5,16 +5,15 @@
 namespace maxmargin {
 
 struct DoctorOptions {
-  std::size_t examples = 64;  ///< as many, spread over all
+  std::size_t examples = 64;  ///< how many are examined, spread over all
   std::size_t weights = 4;    ///< random w beside w = 0
   std::uint64_t seed = 1;
 };
 
-/// Looks for what would make training or its certificate wrong, before training: the truth has no
-/// loss, no loss is negative, features stay within the dimensions, difference() is the truth's
-/// features less the structure's, the oracle's answer is the same twice and no worse than the truth
-/// nor than any structure that it returned for another w. Throws an Error that names the example.
-/// What a heuristic oracle may miss is not held against it.
+/// Tests an oracle before training. The loss of the truth is 0 and no loss is negative; features
+/// stay within the dimensions; difference() is the truth's features minus those of the structure;
+/// the oracle is deterministic, and its answer is no worse than the truth and than all structures
+/// that it returned for other w (not asked of a heuristic). Throws an Error that names the example.
 void examine(const Structured& problem, const DoctorOptions& options = {});
 
 }  // namespace maxmargin

@@ -4,8 +4,8 @@
 
 namespace maxmargin {
 
-/// Another oracle's examples, their most violated structures found by looking at one structure
-/// after the other: slow and plain, to verify the other's. Of equal ones the first.
+/// Brute force: the maximum over all structures, one after another; the first of equal ones.
+/// Verifies another oracle.
 class EnumerationOracle : public SameExamples {
  public:
   using SameExamples::SameExamples;
@@ -15,7 +15,8 @@ class EnumerationOracle : public SameExamples {
   using Oracle::most_violated;
 
  protected:
-  /// The next structure after y in some order; an empty one to begin with, and false at the end.
+  /// Replaces y by its successor in some order, an empty y by the first structure; false at the
+  /// end.
   virtual bool next(std::size_t i, Structure& y) const = 0;
 };
 

@@ -24,7 +24,7 @@ constexpr std::array endings{Ended::converged, Ended::iteration_limit, Ended::ti
                              Ended::stalled,   Ended::unbounded,       Ended::cancelled};
 constexpr std::array kinds{Exactness::exact, Exactness::relaxed, Exactness::heuristic};
 
-/// The value of a list whose name this is.
+/// The member of the list with this name.
 template <class List>
 auto value_of(const Taken& taken, const List& list) {
   const std::string name = taken.text();
@@ -93,14 +93,14 @@ void append(std::string& bytes, const std::vector<T>& values) {
   bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
 }
 
-/// The planes of all examples, one list for each of their numbers.
+/// The planes of all examples, as one array per member.
 struct PlaneLists {
   std::vector<double> alpha, loss;
   std::vector<std::uint32_t> example, length;
   std::vector<std::int32_t> labels;
 };
 
-/// Takes one thing after the other from the front of the bytes.
+/// Reads the sections of a file one after another.
 class Sections {
  public:
   Sections(std::string_view bytes, const std::string& name) : rest_(bytes), name_(name) {}
@@ -259,7 +259,7 @@ void save(const StructuredModel& model, const std::string& path) {
 bool begins_structured_model(std::string_view start) { return start.starts_with(magic); }
 
 bool is_structured_model(const std::string& path) {
-  // What can be read once is not for looking.
+  // A pipe can be read only once.
   std::error_code code;
   if (!std::filesystem::is_regular_file(path, code)) return false;
   std::ifstream file(path, std::ios::binary);

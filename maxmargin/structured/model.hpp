@@ -17,7 +17,7 @@
 
 namespace maxmargin {
 
-/// A trained structural machine: what predicts, and what proves how good it is.
+/// A trained structural machine: the weights that predict, and the planes that prove the gap.
 struct StructuredModel {
   std::string program, task, solver;
   std::map<std::string, std::string> settings;  ///< of the task
@@ -27,7 +27,7 @@ struct StructuredModel {
   std::uint64_t seed = 0;
   Vocabulary vocabulary;
   std::vector<double> w;       ///< coefficients
-  bool w_is_of_planes = true;  ///< w = sum a psi; otherwise the best that was met
+  bool w_is_of_planes = true;  ///< w = sum a psi; false: w is the best one that the solver met
   Planes planes;
   StructuredCertificate certificate;
   Ended ended = Ended::stalled;
@@ -49,7 +49,7 @@ StructuredModel load_structured(const std::string& path);
 std::string structured_bytes(const StructuredModel& model);
 StructuredModel structured_from_bytes(std::string_view bytes, const std::string& name);
 
-/// 32 hex digits over what decides predictions.
+/// 32 hex digits, a hash of everything that predictions depend on.
 std::string digest(const StructuredModel& model);
 
 }  // namespace maxmargin

@@ -14,8 +14,8 @@
 
 namespace maxmargin {
 
-/// A structured label: the tags of a sentence, the class of a row, the places of a ranking. What
-/// the numbers mean is the oracle's business.
+/// A structured label: the tags of a sentence, the class of a row, the ranks of documents. Only the
+/// oracle knows what the numbers mean.
 using Structure = std::vector<std::int32_t>;
 using StructureView = std::span<const std::int32_t>;
 
@@ -40,49 +40,50 @@ struct JointFeatures {
   }
 };
 
-/// What an oracle finds: a structure that attains the maximum; one that attains the maximum of a
-/// larger set than the structures, so that the certificate is one of that relaxed problem; or just
-/// a good one, so that the gap is no bound.
+/// What an oracle returns: a structure that attains the maximum (exact); a point that attains the
+/// maximum over a superset of the structures (relaxed), so that the certificate is that of the
+/// relaxed problem; or any good structure (heuristic), so that the gap is no bound.
 enum class Exactness { exact, relaxed, heuristic };
 std::string_view to_string(Exactness exactness);
 
-/// What is maximised over y:
+/// The inference problem, what is maximised over y:
 ///   best    w.Psi(x,y)                       a prediction
 ///   margin  Delta(y) - w.psi(y)              margin rescaling
 ///   slack   Delta(y) (1 - w.psi(y))          slack rescaling
 /// with psi(y) = Psi(x,y_true) - Psi(x,y).
 enum class Ask { best, margin, slack };
 
-/// The inner product of joint features where it is not the plain one: <a,b> = a'Mb. Kernels come in
-/// this way; what oracles see as w is then M times the coefficients.
+/// An inner product <a,b> = a'Mb of joint features, for machines with kernels. w is then M times
+/// the coefficients, and oracles are asked with that.
 class Metric {
  public:
   virtual ~Metric() = default;
-  /// scores += scale * M delta; fast values are good enough to solve by, exact ones to certify.
+  /// scores += scale * M delta. Solvers use fast values, certificates exact ones.
   virtual void add_product(const JointFeatures& delta, double scale, Precision precision,
                            std::span<double> scores) const = 0;
   virtual double inner(const JointFeatures& a, const JointFeatures& b) const = 0;
 
-  /// Stands for M between two products: it follows changes of coefficients at once and cheaply, and
-  /// may be an approximation where they belong to another example.
+  /// Approximates M between two products: cheap updates of the scores after each step, exact within
+  /// an example, perhaps approximate between examples.
   class Surrogate {
    public:
     virtual ~Surrogate() = default;
-    /// From here on, changes count.
+    /// Starts from these scores, and forgets earlier changes.
     virtual void begin(std::span<const double> scores) = 0;
-    /// Changes coefficients. Scores do not change yet, but for those that belong to no example.
+    /// Changes coefficients. Of the scores only those that belong to no example change here.
     virtual void add(const JointFeatures& delta, double scale, std::span<double> scores) = 0;
-    /// Writes the scores of an example.
+    /// Computes the scores of an example.
     virtual void update(std::size_t example, std::span<double> scores) const = 0;
-    /// M itself, of features of one example.
+    /// a'Mb, exactly, of features of one example.
     virtual double inner(const JointFeatures& a, const JointFeatures& b) const = 0;
   };
-  /// `examples[i]` has the features of the truth of an example.
+  /// `examples[i]` are the joint features of an example's truth.
   virtual std::unique_ptr<Surrogate> surrogate(std::span<const JointFeatures> examples) const = 0;
 };
 
-/// All that a structural machine knows of its examples. A user writes the first six functions; they
-/// are called by several threads at once and must give the same answer each time.
+/// The examples of a structural machine, with their joint features, loss and separation oracle. A
+/// user writes the first six functions. They are called by several threads at once and must be
+/// deterministic.
 class Oracle {
  public:
   virtual ~Oracle() = default;
@@ -95,20 +96,20 @@ class Oracle {
   /// Appends scale * Psi(x, y).
   virtual void features(std::size_t example, StructureView y, double scale,
                         JointFeatures& out) const = 0;
-  /// The structure that maximises what is asked for; of equal ones always the same.
+  /// The structure that maximises what `ask` says; among equal ones always the same.
   virtual Structure most_violated(std::size_t example, std::span<const double> w,
                                   Ask ask) const = 0;
 
   virtual Exactness exactness() const { return Exactness::exact; }
-  /// Whether most_violated() can be asked this.
+  /// Whether most_violated() solves this inference problem.
   virtual bool answers(Ask ask) const { return ask != Ask::slack; }
-  /// Null: the plain inner product.
+  /// Null: the inner product a'b.
   virtual const Metric* metric() const { return nullptr; }
-  /// Appends scale * psi(y). Where most of a structure is mostly right, leaving out what cancels
-  /// saves most of the work.
+  /// Appends scale * psi(y). An override can leave out the features that y shares with the truth,
+  /// mostly nearly all of them.
   virtual void difference(std::size_t example, StructureView y, double scale,
                           JointFeatures& out) const;
-  /// w.psi(y) of several structures, to out. Solvers ask this most often.
+  /// out[k] = w.psi(ys[k]). Solvers call this most often.
   virtual void margins(std::size_t example, std::span<const StructureView> ys,
                        std::span<const double> w, std::span<double> out) const;
   /// Appends the sum of scale[k] * psi(ys[k]).
@@ -118,19 +119,18 @@ class Oracle {
   virtual std::vector<Structure> most_violated(std::span<const std::size_t> examples,
                                                std::span<const double> w, Ask ask,
                                                const Threads& threads) const;
-  /// Whether y is a structure of the example at all: planes of a file are asked before they are
-  /// used.
+  /// Whether y is a structure of the example; checks the planes of a model file.
   virtual bool is_structure(std::size_t, StructureView) const { return true; }
-  /// Of a relaxed oracle: whether y is one of the structures themselves. A certificate that needs
-  /// no others is exact.
-  virtual bool is_whole_structure(std::size_t, StructureView) const {
+  /// Relaxed oracles: whether y is a structure, not only a point of the relaxation. A certificate
+  /// in which all are is exact.
+  virtual bool is_integral_structure(std::size_t, StructureView) const {
     return exactness() != Exactness::relaxed;
   }
-  /// What to call an example in a message.
+  /// The name of an example in messages.
   virtual std::string example_name(std::size_t example) const;
 };
 
-/// Some of the examples of another oracle, which outlives it.
+/// Some of the examples of `whole`, which must outlive it.
 class OracleSubset : public Oracle {
  public:
   OracleSubset(const Oracle& whole, std::vector<std::size_t> which)
@@ -166,8 +166,8 @@ class OracleSubset : public Oracle {
   bool is_structure(std::size_t i, StructureView y) const override {
     return whole_.is_structure(which_[i], y);
   }
-  bool is_whole_structure(std::size_t i, StructureView y) const override {
-    return whole_.is_whole_structure(which_[i], y);
+  bool is_integral_structure(std::size_t i, StructureView y) const override {
+    return whole_.is_integral_structure(which_[i], y);
   }
   std::string example_name(std::size_t i) const override { return whole_.example_name(which_[i]); }
 

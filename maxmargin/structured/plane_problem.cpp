@@ -15,8 +15,8 @@ struct Pair {
   double violation = 0;
 };
 
-/// The plane whose alpha should grow and the one, of those that have some, that should give it.
-Pair worst_pair(const PlaneProblem& p, double left) {
+/// The most violating pair: alpha moves from `down`, which has some, to `up`.
+Pair most_violating_pair(const PlaneProblem& p, double left) {
   Pair pair;
   double most = 0, least = left > 0 ? 0 : infinity;
   for (std::size_t k = 0; k < p.s.size(); ++k) {
@@ -41,15 +41,14 @@ class PairSteps {
     left_ = p.capacity == infinity ? infinity : std::max(0.0, p.capacity - used);
   }
 
-  Pair worst() const { return worst_pair(p_, left_); }
+  Pair worst() const { return most_violating_pair(p_, left_); }
 
-  /// Moves alpha from one plane to another; false where nothing stops it, as the dual has no
-  /// maximum.
+  /// The pair step; false where it has no bound, as the dual has no maximum.
   bool move(const Pair& pair) {
     const auto [up, down, violation] = pair;
-    const double bend = at(up, up) + at(down, down) - 2 * at(up, down);
+    const double curvature = at(up, up) + at(down, down) - 2 * at(up, down);
     const double room = down == truth ? left_ : p_.alpha[down];
-    const double t = bend > 0 ? std::min(room, violation / bend) : room;
+    const double t = curvature > 0 ? std::min(room, violation / curvature) : room;
     if (t == infinity) return false;
     if (up == truth)
       left_ += t;
@@ -65,13 +64,14 @@ class PairSteps {
     return true;
   }
 
-  /// Newton's step among the planes that have alpha, as far as none of them loses it all: pairs
-  /// alone take for ever where planes are nearly the same.
-  void move_all() {
+  /// A Newton step over the planes with alpha > 0, cut where the first alpha becomes 0. Pairs alone
+  /// converge slowly where planes are nearly equal.
+  void newton_step() {
     std::vector<std::size_t> free;
     for (std::size_t k = 0; k < size_; ++k)
       if (p_.alpha[k] > 0) free.push_back(k);
-    // Where nothing is left for the truth, what the others get comes from the first.
+    // The sum is fixed: it is the truth that balances it, or the first plane where the truth has
+    // none.
     const std::size_t giver = left_ > 0 || free.empty() ? truth : free.front();
     if (giver != truth) free.erase(free.begin());
     if (free.empty()) return;
@@ -120,7 +120,7 @@ class PairSteps {
   PlaneProblem& p_;
   std::size_t size_;
   std::vector<double> zeros_;
-  double left_ = 0;  ///< the truth's alpha
+  double left_ = 0;  ///< the truth's alpha, U - sum a
 };
 
 }  // namespace
@@ -134,7 +134,7 @@ double solve_by_pairs(PlaneProblem& p, double share, std::size_t most_steps) {
     if (step == 0) first = pair.violation;
     if (pair.violation <= (step == 0 ? 0 : share * first) || pair.up == pair.down) break;
     if (!steps.move(pair)) break;
-    if ((step + 1) % pairs_between == 0) steps.move_all();
+    if ((step + 1) % pairs_between == 0) steps.newton_step();
   }
   return first;
 }

@@ -7,12 +7,12 @@
 
 namespace maxmargin {
 
-/// The dual over the planes of one block, the rest of w being fixed:
+/// The dual restricted to the planes of one example, all others fixed:
 ///
 ///   max over a >= 0, sum a <= U of   sum_k a_k s_k - 1/2 a'(G + c 11')a
 ///
-/// with s at the a it starts from. The truth is the plane with s = 0 and G = 0 that takes what is
-/// left of U.
+/// where s is taken at the initial a. The truth is a plane with s = 0 and G = 0, and its alpha is
+/// U - sum a.
 struct PlaneProblem {
   std::vector<double> G;       ///< k by k: <psi_k, psi_l>
   std::vector<double> s;       ///< at alpha, c included
@@ -21,9 +21,9 @@ struct PlaneProblem {
   double curvature = 0;        ///< c
 };
 
-/// Sequential minimal optimisation by the pair that violates most, a step k operations, with a
-/// Newton step among the planes that have alpha now and then; until no pair violates by more than
-/// this share of the first violation, which it returns.
+/// SMO with the most violating pair, O(k) per step, and now and then a Newton step over all planes
+/// with alpha > 0. Stops when the violation is at most `share` of the initial one, which it
+/// returns.
 double solve_by_pairs(PlaneProblem& problem, double share, std::size_t most_steps);
 
 }  // namespace maxmargin

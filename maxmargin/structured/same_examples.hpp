@@ -4,8 +4,7 @@
 
 namespace maxmargin {
 
-/// An oracle over the examples of another: what the problem is comes from there, how its most
-/// violated structures are found is its own.
+/// A base for oracles that solve the inference of another oracle's problem by another algorithm.
 class SameExamples : public Oracle {
  public:
   /// `other` outlives it.
@@ -22,8 +21,8 @@ class SameExamples : public Oracle {
   bool is_structure(std::size_t i, StructureView y) const override {
     return other_.is_structure(i, y);
   }
-  bool is_whole_structure(std::size_t i, StructureView y) const override {
-    return other_.is_whole_structure(i, y);
+  bool is_integral_structure(std::size_t i, StructureView y) const override {
+    return other_.is_integral_structure(i, y);
   }
   std::string example_name(std::size_t i) const override { return other_.example_name(i); }
 

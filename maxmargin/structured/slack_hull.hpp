@@ -4,11 +4,11 @@
 
 namespace maxmargin {
 
-/// Slack rescaling by an oracle that knows margin rescaling only. With d = Delta(y) and
-/// m = w.psi(y), what is to be largest, d (1 - m), rises with d and falls with m; asked for w / t
-/// the oracle finds the structure with the largest t d - m, so that all corners of the convex hull
-/// of (d, m) on that side can be had, and the best of them is taken (Sarawagi and Gupta, 2008). A
-/// structure inside the hull may be better than all its corners: a heuristic, and declared so.
+/// Slack rescaling by an oracle for margin rescaling (Sarawagi and Gupta 2008). With d = Delta(y)
+/// and m = w.psi(y), the objective d (1 - m) increases in d and decreases in m. Asked with w / t,
+/// the oracle returns a structure with the largest t d - m; over all t these are the vertices of
+/// the convex hull of the points (d, m) on that side, and the best of them is returned. A point
+/// inside the hull can be better than all vertices, so this is a heuristic.
 class SlackHull : public SameExamples {
  public:
   using SameExamples::SameExamples;

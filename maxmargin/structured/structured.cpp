@@ -60,7 +60,7 @@ void StructuredWeights::compute_scores() {
   metric_->add_product(nonzeros_of(coefficients_), 1, precision_, scores_);
 }
 
-void StructuredWeights::make_exact() {
+void StructuredWeights::use_exact_values() {
   if (metric_ == nullptr || precision_ == Precision::exact) return;
   precision_ = Precision::exact;
   compute_scores();
@@ -80,7 +80,7 @@ void StructuredWeights::begin_steps(const Oracle& oracle) {
   stepping_ = true;
 }
 
-StructuredWeights::Step StructuredWeights::all_steps() {
+StructuredWeights::Step StructuredWeights::sum_of_steps() {
   std::vector<double> change(coefficients_.size());
   for (std::size_t j = 0; j < change.size(); ++j)
     change[j] = coefficients_[j] - coefficients_before_[j];
@@ -105,9 +105,9 @@ void StructuredWeights::end_steps(double t) {
 }
 
 double StructuredWeights::squared_norm() const {
-  const std::span<const double> seen = scores();
+  const std::span<const double> all = scores();
   double sum = 0;
-  for (std::size_t j = 0; j < coefficients_.size(); ++j) sum += coefficients_[j] * seen[j];
+  for (std::size_t j = 0; j < coefficients_.size(); ++j) sum += coefficients_[j] * all[j];
   return sum;
 }
 

@@ -11,7 +11,7 @@
 namespace maxmargin {
 
 enum class Rescaling { margin, slack };
-/// What a violated margin costs: its size, its square, or it must not be.
+/// The cost of a violated margin: linear, squared, or infinite (no slack).
 enum class Slack { linear, squared, none };
 
 inline constexpr std::array all_rescalings{Rescaling::margin, Rescaling::slack};
@@ -19,7 +19,8 @@ inline constexpr std::array all_slacks{Slack::linear, Slack::squared, Slack::non
 std::string_view to_string(Rescaling rescaling);
 std::string_view to_string(Slack slack);
 
-/// The problem of a structural machine, with m_i = max over y of s_i(y):
+/// The structural SVM (Taskar, Guestrin and Koller 2004; Tsochantaridis, Joachims, Hofmann and
+/// Altun 2005), with m_i = max over y of s_i(y):
 ///
 ///   linear    min 1/2 |w|^2 + (C/n) sum_i m_i
 ///   squared   min 1/2 |w|^2 + (C/n) sum_i m_i^2
@@ -42,9 +43,9 @@ struct Structured {
   double capacity() const { return slack == Slack::linear ? share() : infinity; }
   double curvature() const { return slack == Slack::squared ? 1 / (2 * share()) : 0; }
   Ask ask() const { return rescaling == Rescaling::slack ? Ask::slack : Ask::margin; }
-  /// By what psi is multiplied in the plane of a structure with this loss.
+  /// The factor of psi in the plane of a structure with this loss: 1, or Delta.
   double plane_scale(double loss) const { return rescaling == Rescaling::slack ? loss : 1; }
-  /// An example's share of P - D where its planes have sum A of alpha and sum_as of alpha times s.
+  /// An example's term of P - D; over its planes A = sum alpha and sum_as = sum alpha s.
   double gap_term(double most_violated, double A, double sum_as) const {
     switch (slack) {
       case Slack::linear:
@@ -56,7 +57,7 @@ struct Structured {
     }
     return 0;
   }
-  /// What an example's largest violation costs.
+  /// An example's term of the primal.
   double cost(double most_violated) const {
     switch (slack) {
       case Slack::linear:
@@ -70,23 +71,23 @@ struct Structured {
   }
 };
 
-/// Throws Error unless the problem can be solved: C > 0, examples, an oracle that answers.
+/// Throws Error unless C > 0, there are examples, and the oracle solves the inference problem.
 void check(const Structured& problem);
 
-/// A constraint of one example, kept as its structure.
+/// A cutting plane of one example, stored as its structure.
 struct Plane {
   Structure y;
   double loss = 0;
   double alpha = 0;
-  std::uint32_t idle = 0;  ///< calls of the oracle in a row that left alpha = 0
+  std::uint32_t idle = 0;  ///< the last so many calls of the oracle left alpha at 0
 };
-/// Those of each example. The truth's is never among them.
+/// The planes of each example, without that of the truth.
 using Planes = std::vector<std::vector<Plane>>;
 
-/// w = sum a psi, or with a metric its coefficients, summed in the order of examples and planes.
+/// sum a psi, in the order of examples and planes: w, or with a metric its coefficients.
 std::vector<double> plane_coefficients(const Structured& problem, const Planes& planes);
 
-/// w, or with a metric its coefficients c and what oracles see, M c.
+/// w, or with a metric its coefficients c and the scores M c that oracles are asked with.
 class StructuredWeights {
  public:
   explicit StructuredWeights(const Oracle& oracle, Precision precision = Precision::exact)
@@ -109,25 +110,25 @@ class StructuredWeights {
   }
   double squared_norm() const;
 
-  /// With a metric: until end_steps() scores follow by a surrogate, and only those count that
-  /// update() has written. Without one, nothing happens.
+  /// With a metric, the surrogate replaces it until end_steps(), and the scores of an example are
+  /// valid after update(). Without a metric this does nothing.
   void begin_steps(const Oracle& oracle);
   void update(std::size_t example) {
     if (stepping_) surrogate_->update(example, scores_);
   }
-  /// Of all steps together, D: D.(w before) and |D|^2.
+  /// The sum d of all steps since begin_steps(): <d, w before> and |d|^2, by the metric.
   struct Step {
     double at_w = 0, square = 0;
   };
-  Step all_steps();
-  /// Goes the part t of them.
+  Step sum_of_steps();
+  /// Makes the step t d in their place.
   void end_steps(double t);
-  /// Of planes of an example, where there is a metric.
+  /// Of two planes of one example, with a metric.
   double inner(const JointFeatures& a, const JointFeatures& b) const {
     return surrogate_ != nullptr ? surrogate_->inner(a, b) : metric_->inner(a, b);
   }
-  /// Fast values become exact ones, here and from now on.
-  void make_exact();
+  /// Computes the scores again with exact values, and uses these from now on.
+  void use_exact_values();
 
  private:
   void compute_scores();

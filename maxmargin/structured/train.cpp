@@ -35,10 +35,11 @@ bool needs_hull(const Oracle& oracle, Rescaling rescaling) {
   return rescaling == Rescaling::slack && !oracle.answers(Ask::slack);
 }
 
-/// An oracle, or a heuristic for slack rescaling made of it.
-class Asked {
+/// An oracle, wrapped in a SlackHull where slack rescaling needs that.
+class RescaledOracle {
  public:
-  Asked(const Oracle& oracle, bool hulled) : oracle_(oracle), hull_(oracle), hulled_(hulled) {}
+  RescaledOracle(const Oracle& oracle, bool hulled)
+      : oracle_(oracle), hull_(oracle), hulled_(hulled) {}
   const Oracle& operator*() const { return hulled_ ? static_cast<const Oracle&>(hull_) : oracle_; }
 
  private:
@@ -66,7 +67,7 @@ StructuredModel empty_model(const StructuredTask& task, const Settings& settings
   return model;
 }
 
-/// Solves for the costs of the path in turn; the planes for the last one.
+/// Solves for the costs of the path in turn; returns the planes for the last one.
 Planes follow_path(const StructuredTraining& training, Structured problem, Planes start,
                    const Threads& threads, const Observer& observer) {
   for (const double C : training.path) {
@@ -84,7 +85,7 @@ TrainedStructured train_structured(const StructuredTask& task, const Settings& s
                                    const StructuredData& data, const StructuredTraining& training,
                                    const Threads& threads, const Observer& observer) {
   const Stopwatch watch;
-  const Asked oracle(data.oracle(), needs_hull(data.oracle(), training.rescaling));
+  const RescaledOracle oracle(data.oracle(), needs_hull(data.oracle(), training.rescaling));
   const Structured problem = problem_of(*oracle, training);
   check(problem);
   if (const std::string unknown = data.unknown(); !unknown.empty())
@@ -157,9 +158,9 @@ VerifiedStructured verify_structured(const StructuredModel& model, const Structu
   if (model.w.size() != data.oracle().dimensions())
     throw Error(Fault::data, "the model's weights do not fit to this data",
                 "give the data that it was trained on");
-  // A heuristic is judged by itself: what another one finds is another number.
+  // Two heuristics find different structures, so a heuristic's certificate is recomputed by itself.
   const bool hulled = needs_hull(data.oracle(), model.rescaling);
-  const Asked oracle(data.oracle(), hulled), witness(data.witness(), hulled);
+  const RescaledOracle oracle(data.oracle(), hulled), witness(data.witness(), hulled);
   const bool heuristic = (*oracle).exactness() == Exactness::heuristic;
   const Structured problem{heuristic ? *oracle : *witness, model.C, model.rescaling, model.slack};
   check(problem);
@@ -178,14 +179,14 @@ VerifiedStructured verify_structured(const StructuredModel& model, const Structu
   }
   const StructuredCertificate &now = verified.recomputed, &then = model.certificate;
   const double size = std::abs(then.primal) + std::abs(then.dual);
-  const auto near = [&](double a, double b) { return std::abs(a - b) <= 1e-9 * size; };
+  const auto is_close = [&](double a, double b) { return std::abs(a - b) <= 1e-9 * size; };
   if (model.w_is_of_planes && differs > 1e-9 * largest)
     verified.reason = "the weights are not those of the planes";
   else if (now.exactness != then.exactness)
     verified.reason = "its oracle is " + std::string(to_string(now.exactness));
-  else if (!near(now.primal, then.primal))
+  else if (!is_close(now.primal, then.primal))
     verified.reason = "the primal differs";
-  else if (!near(now.dual, then.dual))
+  else if (!is_close(now.dual, then.dual))
     verified.reason = "the dual differs";
   else if (now.gap > then.gap + 1e-9 * size)
     verified.reason = "the gap is larger";
@@ -205,8 +206,8 @@ CrossValidatedStructured cross_validate_structured(const StructuredData& data,
                                                    const Observer& observer) {
   const Stopwatch watch;
   const bool hulled = needs_hull(data.oracle(), training.rescaling);
-  const Asked asked(data.oracle(), hulled);
-  const Oracle& oracle = *asked;
+  const RescaledOracle rescaled(data.oracle(), hulled);
+  const Oracle& oracle = *rescaled;
   const bool by_rows = data.divisible_rows() > 0;
   const std::size_t n = by_rows ? data.divisible_rows() : oracle.examples();
   if (folds > n)
@@ -227,15 +228,15 @@ CrossValidatedStructured cross_validate_structured(const StructuredData& data,
     const OracleSubset part(oracle, inside), rest(oracle, outside);
     const auto rows_inside = by_rows ? data.part(inside) : nullptr;
     const auto rows_outside = by_rows ? data.part(outside) : nullptr;
-    const Asked asked_rows(by_rows ? rows_inside->oracle() : oracle, hulled && by_rows);
+    const RescaledOracle rescaled_rows(by_rows ? rows_inside->oracle() : oracle, hulled && by_rows);
     const SolvedStructured solved =
-        solve(problem_of(by_rows ? *asked_rows : part, training), training.solver, training.stop,
+        solve(problem_of(by_rows ? *rescaled_rows : part, training), training.solver, training.stop,
               {{threads, observer}, training.seed});
     if (solved.solution.ended != Ended::converged) result.ended = solved.solution.ended;
     result.oracle_calls += solved.solution.oracle_calls;
     const std::span<const double> w = solved.w.scores();
     const std::vector<std::size_t> whole{0};
-    // Scores are means over the examples of a fold: together, by how many there are.
+    // Scores are means over the examples of a fold, and are weighted by their number.
     const StructuredScores scores =
         by_rows
             ? rows_outside->score(whole, predict_structures(rows_outside->oracle(), w, threads), w)

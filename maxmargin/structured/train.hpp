@@ -12,11 +12,11 @@ struct StructuredTraining {
   StructuredSolver solver;
   Stop stop;
   std::uint64_t seed = 0;
-  std::vector<double> path;  ///< costs to pass through before C, each from the one before
-  const StructuredModel* resume = nullptr;  ///< planes to start from
-  /// Called now and then with a model that holds what there is so far.
+  std::vector<double> path;  ///< costs solved before C, each from the solution of the one before
+  const StructuredModel* resume = nullptr;  ///< its planes are where training starts
+  /// Called every 10 seconds or so with the model so far.
   std::function<void(const StructuredModel&)> checkpoint;
-  /// Called with what there is so far, of which nothing is certified, where the oracle fails.
+  /// Called where the oracle throws, with the model so far, which has no certificate.
   std::function<void(const StructuredModel&)> rescue;
 };
 
@@ -25,27 +25,29 @@ struct TrainedStructured {
   std::vector<StructuredPoint> curve;
 };
 
-/// Doctor, solver, certificate, model.
+/// Examines the oracle, solves, certifies and returns the model.
 TrainedStructured train_structured(const StructuredTask& task, const Settings& settings,
                                    const StructuredData& data, const StructuredTraining& training,
                                    const Threads& threads, const Observer& observer = {});
 
-/// w as oracles over this data see it. Throws Error unless the model is for it.
+/// The scores that an oracle over this data is asked with. Throws Error where the model does not
+/// fit to the data.
 std::vector<double> scores_of(const StructuredModel& model, const StructuredData& data);
 
-/// The structures that a model finds best.
+/// The structure with the largest score, for each example.
 std::vector<Structure> predict_structures(const Oracle& oracle, std::span<const double> w,
                                           const Threads& threads);
 
 struct VerifiedStructured {
   StructuredCertificate recomputed;
-  /// Of a heuristic, for the planes' w: what the second oracle finds, which may be more.
+  /// Heuristic oracles: the certificate of w = sum a psi by the second oracle, whose gap may be
+  /// larger.
   std::optional<StructuredCertificate> by_witness;
   bool holds = false;
   std::string reason;
 };
-/// The certificate again, from the planes in the model, by the task's second oracle; that of a
-/// heuristic by itself.
+/// Recomputes the certificate from the planes of the model by the task's second oracle; where the
+/// oracle is a heuristic, by the same oracle.
 VerifiedStructured verify_structured(const StructuredModel& model, const StructuredData& data,
                                      const Threads& threads);
 
@@ -55,7 +57,7 @@ struct CrossValidatedStructured {
   std::uint64_t oracle_calls = 0;
   double seconds = 0;
 };
-/// Trains on all folds but one, in turn, and scores what is predicted of it.
+/// Trains on all folds but one, in turn, and scores the predictions for that one.
 CrossValidatedStructured cross_validate_structured(const StructuredData& data,
                                                    const StructuredTraining& training,
                                                    std::size_t folds, const Threads& threads,

@@ -72,7 +72,7 @@ std::vector<AcceptedForm> formulations() {
 }
 
 Acceptance acceptance_of(Solver solver) {
-  // Some have no stopping rule of their own: they are asked with a limit.
+  // Solvers without a stopping rule refuse problems unless there is a limit of iterations.
   visit_list([](auto& chosen) { chosen.stop.iterations = 1000; }, solver);
   Acceptance acceptance;
   for (AcceptedForm& each : formulations()) {

@@ -18,8 +18,8 @@ struct AcceptedForm {
 /// Every combination that the lists of tasks, losses and biases allow.
 std::vector<AcceptedForm> formulations();
 
-/// What a solver takes. Found by asking it about a small problem of each formulation, so that it
-/// cannot differ from what the solver does.
+/// The formulations that a solver accepts, found by asking its refuses() about a small problem of
+/// each, so that this cannot differ from what it does.
 struct Acceptance {
   std::vector<AcceptedForm> formulations;
   std::vector<AcceptedForm> indefinite;  ///< those of them that kernels of this kind may have too

@@ -4,7 +4,7 @@
 
 namespace maxmargin {
 
-/// All that a training may use: the context's memory, or as asked for, or what the machine has.
+/// The memory budget of a training: that of the context, or of the options, or of the computer.
 MemoryBudget memory_for(const TrainOptions& options, const Context& context);
 
 /// The context of one `machine` without its share of the kernel rows that folds need again, where

@@ -14,10 +14,10 @@ constexpr std::size_t megabyte = std::size_t{1} << 20;
 // of threads, and libraries that are loaded on the way.
 constexpr std::size_t of_row = 768, of_judged_row = 512, of_machine = 2048, of_program = 8;
 constexpr std::size_t copies_of_data = 2;
-// Fewer kernel rows than these, and solvers have nothing to work with.
+// Solvers need room for at least so many kernel rows.
 constexpr std::size_t least_kernel_rows = 32;
 
-/// What the process holds now; 0 where that cannot be told.
+/// Memory of the process now; 0 where that is unknown.
 std::size_t held_bytes() {
   std::ifstream sizes("/proc/self/statm");
   std::size_t all = 0, resident = 0;

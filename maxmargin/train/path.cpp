@@ -87,7 +87,7 @@ void require_parameter(const PathOptions& options) {
                 "choose another --multiclass");
 }
 
-/// What is known of one machine at the point before.
+/// The solution of one machine at the point before.
 struct Reached {
   Certified certified;  ///< with variables and f
   std::vector<Block> block;
@@ -126,7 +126,7 @@ std::size_t at_upper_bound(const DualQp& qp, std::span<const double> a) {
   return count;
 }
 
-/// Trains machine after machine, each along the whole path.
+/// Trains one machine after another, each along the whole path.
 class Walk {
  public:
   Walk(const Prepared& prepared, const PathOptions& options, const Folds& folds, TrainedPath& path,
@@ -175,7 +175,7 @@ class Walk {
     }
   }
 
-  /// What is left of limits and of the observer's patience.
+  /// The limits less the time that has passed.
   Stop rest() const { return audience_.rest_of(options_.train.stop); }
 
   void count_support() {
@@ -280,7 +280,7 @@ class Walk {
     for (const auto& [row, coefficient] : reached.coefficients) rows.insert(row);
   }
 
-  /// Adds up what the machine without a fold says of that fold.
+  /// Adds the errors of the machine trained without a fold on that fold.
   void judge(PathPoint& point, const Formulated& all, const Subproblem& problem,
              const Reached& reached, int fold) {
     const std::vector<double> values = values_at_examples(all, problem, reached.certified);
@@ -323,7 +323,7 @@ struct RowsOfFolds {
   std::span<const Index> class_of;
 };
 
-/// Of several machines, or with functions: as cross-validation does it, point by point.
+/// The same by cross-validation at each point, for several machines, or with functions.
 void judge_points(const Prepared& prepared, const PathOptions& options, const RowsOfFolds& rows,
                   TrainedPath& path, const Context& context) {
   Prepared here = prepared;

@@ -15,10 +15,10 @@ namespace maxmargin {
 enum class PathParameter { cost, width };
 
 struct PathOptions {
-  TrainOptions train{};  ///< its cost, or its gamma, is not looked at
+  TrainOptions train{};  ///< its cost, or its gamma, is ignored
   PathParameter parameter = PathParameter::cost;
   std::vector<double> values{};  ///< strictly decreasing or strictly increasing
-  int folds = 0;                 ///< that tell the error out of fold; 0: none
+  int folds = 0;                 ///< of a cross-validation at each point; 0: none
 };
 
 /// One point, all of its machines together.
@@ -34,7 +34,7 @@ struct PathPoint {
   std::size_t support = 0;      ///< rows with a coefficient in some machine
   std::size_t bounded = 0;      ///< variables at their upper bounds
   double error = 0;             ///< out of fold: share of wrong rows, or mean squared error
-  double start_primal = 0;      ///< what the point before costs here, (10.23); infinite: none
+  double start_primal = 0;      ///< the primal here of the point before, (10.23); infinite: none
   double seconds = 0;           ///< of the machines of all rows
   double seconds_of_folds = 0;  ///< of those without one fold
 };
@@ -44,7 +44,7 @@ struct TrainedPath {
   std::vector<PathPoint> points;
   double weight = 0;  ///< m: the rows, each with its weight; lambda = 1 / (C m)
   std::string solver, reason;
-  /// What certificates say against (10.23), (10.25) and (10.141); empty, unless one of them lies.
+  /// Contradictions between the certificates and (10.23), (10.25) and (10.141); empty if all hold.
   std::vector<std::string> violations;
   Ended ended = Ended::converged;  ///< the worst
   double seconds = 0;

@@ -13,7 +13,7 @@
 namespace maxmargin {
 namespace {
 
-// Below, an exact machine is trained before anyone would ask for less.
+// Fewer points are trained exactly in no time.
 constexpr std::size_t fewest_points_to_approximate = 500;
 constexpr std::size_t fewest_raced = 50, most_raced = 1000;
 
@@ -48,7 +48,7 @@ std::vector<Lane> lanes_for(const DualQp& qp, const RaceOptions& options, const 
   return lanes;
 }
 
-/// Of the solver itself where it has any but its own.
+/// The settings of a lane that differ from the defaults of its solver.
 std::optional<Solver> settings_of(const Lane& lane) {
   if (!(lane.low_rank > 0)) return std::nullopt;
   InteriorPoint path;
@@ -126,7 +126,7 @@ std::string Lane::name() const {
 Race race(Dataset data, const RaceOptions& options, const Context& context,
           const std::function<void(const Raced&)>& finished) {
   TrainOptions train = options.train;
-  // What the first takes and gives back must not change what the next may use.
+  // The same budget for all, whatever memory is free when each of them starts.
   if (train.memory_bytes == 0) train.memory_bytes = MemoryBudget::of_machine().bytes;
   const Prepared prepared = prepare(std::move(data), train, context);
   const Subproblem& problem = largest(prepared.problems);

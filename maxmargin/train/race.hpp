@@ -8,8 +8,8 @@
 
 namespace maxmargin {
 
-/// One that runs: a solver on the kernel as it is, the one that `auto` chooses on an approximation
-/// of it, or interior points with the rows on disk.
+/// A competitor: a solver on the exact kernel, the one that `auto` chooses on an approximation of
+/// it, or the interior point method with the rows on disk.
 struct Lane {
   std::string solver;
   std::optional<Approximate> approximate{};
@@ -19,10 +19,10 @@ struct Lane {
   std::string name() const;  ///< "smo", "interior-point --thin 1e-5", "pivoted 200", "out-of-core"
 };
 
-/// How it did.
+/// The result of a lane.
 struct Raced {
   Lane lane;
-  std::string refused;  ///< why it did not run; empty: it did
+  std::string refused;  ///< why it did not run; empty: it ran
   Trained trained;
   std::size_t model_bytes = 0;  ///< of the model's file
 
@@ -32,8 +32,7 @@ struct Raced {
 };
 
 struct RaceOptions {
-  TrainOptions
-      train{};  ///< its `solver` and `settings` are not looked at; the limits hold for each
+  TrainOptions train{};  ///< its `solver` and `settings` are ignored; the limits hold for each
   std::vector<std::string> only{};  ///< solvers to run; empty: all of the list
   /// Basis functions of the approximations that run along; 0: none; empty: a twentieth of the rows.
   /// None either where the kernel has few columns, or options.train approximates it for all.
@@ -50,7 +49,7 @@ struct Race {
   bool interrupted = false;       ///< the observer cancelled: some may be missing
 };
 
-/// Trains the same machine with every solver that takes it. `finished` is told of each as it ends.
+/// Trains the same machine with every solver that accepts it; calls `finished` after each.
 /// Throws Error when data and options do not fit together, or `only` has a name that is not listed.
 Race race(Dataset data, const RaceOptions& options, const Context& context,
           const std::function<void(const Raced&)>& finished = {});

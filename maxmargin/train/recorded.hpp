@@ -4,7 +4,7 @@
 
 namespace maxmargin {
 
-/// What a model remembers of how it was trained, besides its task.
+/// The options, besides the task, that a model stores.
 Texts recorded(const TrainOptions& options);
 
 /// The options to train the machines of a model again: its task, kernel, functions, scaling, seed,

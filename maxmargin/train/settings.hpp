@@ -12,7 +12,7 @@
 #include "maxmargin/kernel/kernels.hpp"
 #include "maxmargin/task/task.hpp"
 
-// What settings mean that cannot be known without the data.
+// Settings whose meaning depends on the data.
 
 namespace maxmargin {
 
@@ -23,7 +23,7 @@ FieldSettings kernel_settings(std::string prefix = "");
 /// The kernel of that name for rows that will be scaled so.
 Kernel kernel_for(const FieldSettings& settings, std::string_view name, const Rows& rows,
                   std::optional<ScalingKind> scaling);
-/// The same without having seen the data, to find what is wrong with the settings.
+/// The same without the data, to check the settings.
 Kernel kernel_without_data(const FieldSettings& settings, std::string_view name);
 
 /// The named task with the values given. A scheme that has all classes in one problem has no free

@@ -14,12 +14,12 @@ namespace maxmargin {
 
 struct TrainOptions {
   Task task{};
-  bool l1 = false;  ///< sum |beta_j| in the place of 1/2 |w|^2: a linear program, solved exactly
+  bool l1 = false;  ///< sum |beta_j| in place of 1/2 |w|^2: a linear program, solved exactly
   Kernel kernel = Rbf{};
   Stop stop{};
   std::string solver = "auto";       ///< a name from the list of solvers, or "auto"
   std::optional<Solver> settings{};  ///< that solver with options of its own
-  /// Told which solver a machine is about to be trained with; by several threads at a time where
+  /// Called with the solver of a machine before its training, by several threads at a time where
   /// there are several machines.
   std::function<void(const Choice&)> chosen{};
   /// False: objective and violation are those of the solver's own decision values, where these are
@@ -27,8 +27,8 @@ struct TrainOptions {
   bool certified = true;
   std::size_t memory_bytes = 0;  ///< budget of the kernel cache; 0: half of the memory
   std::optional<ScalingKind> scaling{};
-  /// Whether a precomputed matrix is positive semi-definite is found out for all of its rows,
-  /// however many: else for up to mercer_rows.
+  /// Tests whether a precomputed matrix is positive semi-definite with all of its rows; false: with
+  /// all of up to mercer_rows, with a sample of more.
   bool mercer_full = false;
   std::vector<ParametricFunction> functions{};  ///< unpenalised, besides the bias
   std::optional<Approximate> approximate{};     ///< the kernel by few basis functions
@@ -42,7 +42,7 @@ struct TrainOptions {
   std::uint64_t seed = 0;
 };
 
-/// How the rank of a machine was raised.
+/// The rounds in which the rank of a machine was raised.
 struct Improvement {
   std::vector<ImproveRound> rounds;
   ImproveLimit limit = ImproveLimit::solver;
@@ -50,8 +50,8 @@ struct Improvement {
 
 struct Trained {
   Model model;
-  std::string solver;            ///< which, and
-  std::string reason;            ///< why
+  std::string solver;            ///< its name
+  std::string reason;            ///< why it was chosen
   Ended ended = Ended::stalled;  ///< the worst of its machines
   std::string obstacle;          ///< why it has not converged, where that is known
   std::uint64_t iterations = 0;  ///< summed
@@ -61,10 +61,10 @@ struct Trained {
   /// Summed, where the solver minimises another objective than the one that is certified.
   double own_primal = infinity, own_dual = -infinity;
   std::size_t merged_rows = 0;  ///< rows that were equal to another and shared its variable
-  /// With approximate: basis functions, and what the kernel matrix's trace has lost.
+  /// With approximate: the number of basis functions, and the residual of the trace of K.
   std::size_t rank = 0;
   double residual = 0;
-  /// With true_bound or true_gap: the machine with the true kernel has its optimum between this and
+  /// With true_bound or true_gap: the optimum with the exact kernel lies between this and
   /// certificate.primal (10.3.4).
   double true_dual = -infinity;
   std::vector<Improvement> improvement{};  ///< with true_gap: of each machine

@@ -101,11 +101,10 @@ class DoubleEngine : public Engine {
   }
 };
 
-/// What is in the matrix, or what the function says, is the kernel.
+/// The values of the matrix or function are exact by definition.
 constexpr ValueErrors rounded_to_float{float_roundoff, 0};
 
-/// Distances that float sums, or sums of products, would not tell: far from each other, or from
-/// zero. From differences in double.
+/// Distances from differences in double, where float sums or sums of products would cancel.
 class DifferenceEngine final : public DoubleEngine {
  public:
   DifferenceEngine(const Form& form, const Rows& columns)
@@ -250,7 +249,7 @@ constexpr double most_whole_error = 4e-6;
 // A value of a table is a product of up to four entries.
 constexpr double table_roundings = 8;
 
-/// Whether sums of this size, and what the map makes of them, are well within the range of float.
+/// Whether sums of this size, and their map, are well within the range of float.
 bool fits_float(const Form& form, double size) {
   constexpr double least = 1e-20, most = 1e20, least_factor = 1e-30, most_factor = 1e30;
   const auto is_usual = [&](double factor) {
@@ -531,7 +530,7 @@ void Engine::add_half_product(const Rows& rows, std::size_t first, std::span<con
 double Engine::half_cost(const CostModel& costs) const {
   if (const HalfProducts* halves = can().halves) return halves->half_cost(costs);
   const double value = value_cost(costs);
-  // Sums are taken twice, and values are on their way to memory.
+  // Each value is used for two sums, and passes through memory.
   return value > costs.touch_value ? value + costs.second_sum
                                    : std::numeric_limits<double>::infinity();
 }

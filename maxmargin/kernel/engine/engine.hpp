@@ -15,14 +15,13 @@
 
 namespace maxmargin {
 
-/// What the values of an engine may be wrong by, proved for all pairs of its columns: see
-/// error_bound.hpp.
+/// Proved bounds of the errors of values, for all pairs of columns; see error_bound.hpp.
 struct ValueErrors {
   double in_float;   ///< of block(), add_product() and add_half_product()
   double in_double;  ///< of exact_block() and add_exact_product()
 };
 
-/// What is known of an engine before any of its values is computed: each kind says all of it.
+/// Properties of an engine that need no computation of values. None has a default.
 struct EngineTraits {
   /// The error that a value of block() is expected to have, relative to the largest values.
   Required<double> deviation;
@@ -37,7 +36,7 @@ class CodedBlocks;
 class NonzeroBlocks;
 class SmallBlocks;
 
-/// What only some engines can do; null where this one cannot.
+/// Optional capabilities; null where the engine lacks them.
 struct EngineCapabilities {
   const FusedProducts* products = nullptr;
   const HalfProducts* halves = nullptr;
@@ -49,8 +48,8 @@ struct EngineCapabilities {
 /// Kernel values by blocks. The columns (training rows, support vectors) are packed once, in the
 /// way that suits them; blocks of other rows are then evaluated against a range of them. One thread
 /// does one block; callers hand blocks to several threads. The values do not depend on how the work
-/// was cut into blocks. The virtual functions are what every engine must answer, and no answer is
-/// assumed.
+/// was cut into blocks. Every engine implements all virtual functions; none
+/// has a default.
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -69,7 +68,7 @@ class Engine {
   /// way: its values are the same to the last bit. `columns` must outlive it.
   virtual std::unique_ptr<Engine> for_columns(const Rows& columns,
                                               std::span<const Index> which) const = 0;
-  /// What one value takes: decides what is worth caching.
+  /// Nanoseconds of one value, which decide what is worth caching.
   virtual double value_cost(const CostModel& costs) const = 0;
   virtual EngineTraits traits() const = 0;
   virtual EngineCapabilities can() const = 0;
@@ -113,7 +112,7 @@ class Engine {
                              std::size_t count, double* y) const;
 };
 
-/// Products whose values are not stored, or of which few count: Engine says what they are.
+/// Products without storing the values; the functions are documented in Engine.
 class FusedProducts {
  public:
   virtual void add_product(const Rows& left, std::span<const Index> which,
@@ -139,7 +138,7 @@ class HalfProducts {
 };
 
 /// Kernel values that are exp(-rate s) of whole numbers s < 256 between the rows of the columns:
-/// blocks of those rows can be had as these numbers.
+/// blocks of those rows are available as these numbers.
 class CodedBlocks {
  public:
   virtual const ByteDecay& decay() const = 0;

@@ -5,7 +5,7 @@
 #include "maxmargin/kernel/form.hpp"
 #include "maxmargin/linalg/enclosed.hpp"
 
-// How wrong a kernel value can be, proved for every pair of rows (docs/certificate.md): a bound e
+// Proved error bounds of kernel values (docs/certificate.md): a bound e
 // with |computed - K(x,z)| <= e sqrt(K(x,x) K(z,z)), K the kernel of the stored numbers as real
 // numbers go. It holds for kernels that are positive semi-definite.
 namespace maxmargin {

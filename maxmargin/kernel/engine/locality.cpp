@@ -9,7 +9,7 @@
 namespace maxmargin {
 namespace {
 
-// Fewer far pairs than these do not pay for the tests.
+// The share of far pairs from which on the tests pay.
 constexpr double mostly_far = 0.5;
 // Groups of so few rows are left in their order: they share a panel anyway.
 constexpr std::size_t small_group = 64;

@@ -6,8 +6,8 @@
 
 namespace maxmargin {
 
-/// Kernel values below this are taken as zero where that spares them: with coefficients and numbers
-/// of rows that fit into a computer, their sum is below the rounding of any other value.
+/// Kernel values below this may be taken as zero: with any realistic coefficients and number of
+/// rows, their sum is below the rounding error of any other value.
 inline constexpr double negligible_value = 1e-24;
 
 /// Squared distances from which on a kernel's values are negligible; infinite if there is no such.

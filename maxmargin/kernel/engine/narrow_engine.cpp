@@ -133,7 +133,7 @@ class NarrowEngine final : public Engine, FusedProducts, NonzeroBlocks, SmallBlo
       boxes_.add(c / box_columns, dense.data() + c * boxes_.stride());
   }
 
-  /// Features that no column has count only on the safe side, that of a smaller distance.
+  /// Features that no column has are left out, which only makes the distance smaller.
   AlignedVector<float> dense_rows(const Rows& rows, std::span<const Index> which) const {
     const std::size_t stride = boxes_.stride();
     AlignedVector<float> dense(which.size() * stride, 0.0f);

@@ -9,7 +9,7 @@ namespace maxmargin {
 void ActivePairs::clear() {
   slot_.clear();
   for (std::vector<double>* each : {&alpha_, &gradient_, &least_, &most_, &self_}) each->clear();
-  for (std::vector<double>& row : kernel_) row.clear();  // with their memory
+  for (std::vector<double>& row : kernel_) row.clear();  // keeps the memory
   is_active_.clear();
 }
 
@@ -43,18 +43,18 @@ std::size_t ActivePairs::solve(double tolerance, std::size_t most_steps,
   const PairArrays rows{gradient_.data(), alpha_.data(), least_.data(),
                         most_.data(),     self_.data(),  count};
   for (std::size_t steps = 0; steps < most_steps; ++steps) {
-    const PairEnds ends = pair_ends(rows);
-    if (!(ends.highest - ends.lowest > tolerance)) return steps;
-    const std::size_t up = ends.up;
+    const ViolatingPair worst = most_violating_pair(rows);
+    if (!(worst.highest - worst.lowest > tolerance)) return steps;
+    const std::size_t up = worst.up;
     const auto k = sub_row(up, kernel_row);
     const std::size_t down = best_partner(rows, up, k.data());
-    if (down == count) return steps;  // the gain is too small for a double
+    if (down == count) return steps;  // no pair gains anything in doubles
     const double up_room = most_[up] - alpha_[up], down_room = alpha_[down] - least_[down];
     const double by = std::min(
-        {(ends.highest - gradient_[down]) / pair_curvature(self_[up], self_[down], k[down]),
+        {(worst.highest - gradient_[down]) / pair_curvature(self_[up], self_[down], k[down]),
          up_room, down_room});
     if (!(by > 0)) return steps;
-    // At a bound it is the bound, to the last bit.
+    // What reaches a bound lies on it exactly.
     alpha_[up] = by == up_room ? most_[up] : alpha_[up] + by;
     alpha_[down] = by == down_room ? least_[down] : alpha_[down] - by;
     add_multiple(-by, k.data(), count, gradient_.data());

@@ -7,10 +7,12 @@
 
 namespace maxmargin {
 
-/// SMO on some of the rows of a dual machine, in arrays of their own: a step costs what these rows
-/// cost, not what all of them cost. The problem is that of DualLearner,
+/// SMO with second-order selection (Fan, Chen and Lin 2005) on the active rows of a DualLearner,
+/// all others fixed:
 ///
 ///   min 1/2 alpha' K alpha - y'alpha,   sum alpha fixed,   least <= alpha <= most.
+///
+/// The active rows are copied into arrays of their own, so that a step costs O(active rows).
 class ActivePairs {
  public:
   /// k(x_slot, .) by slot, valid until the next call.
@@ -19,11 +21,11 @@ class ActivePairs {
   void clear();
   void add(std::size_t slot, double alpha, double gradient, double least, double most, double self);
 
-  /// Moves pairs, chosen by second order (Fan, Chen and Lin 2005), until the KKT violation is
-  /// within the tolerance. Returns the steps made, `most_steps` at most.
+  /// Makes pair steps until the KKT violation is within the tolerance, `most_steps` at most;
+  /// returns how many.
   std::size_t solve(double tolerance, std::size_t most_steps, const KernelRow& kernel_row);
 
-  /// The gradient of the i-th row, summed anew.
+  /// Replaces the gradient of the i-th row, where it was computed with fewer rounding errors.
   void set_gradient(std::size_t i, double gradient) { gradient_[i] = gradient; }
   bool has(std::size_t slot) const { return slot < is_active_.size() && is_active_[slot]; }
   std::size_t size() const { return slot_.size(); }
@@ -35,7 +37,7 @@ class ActivePairs {
 
   std::vector<std::size_t> slot_;
   std::vector<double> alpha_, gradient_, least_, most_, self_;
-  std::vector<std::vector<double>> kernel_;  ///< among these rows, as far as was asked for
+  std::vector<std::vector<double>> kernel_;  ///< rows of K over the active rows, made on demand
   std::vector<bool> is_active_;              ///< by slot
 };
 

@@ -13,18 +13,18 @@ namespace {
 
 constexpr std::size_t lanes = 8;
 std::size_t padded(std::size_t size) { return (size + lanes - 1) / lanes * lanes; }
-/// Panels of bytes have room for whole vectors of these.
+/// Vectors of a panel of bytes have up to 64 lanes.
 constexpr std::size_t least_capacity = 64;
 
-/// Rows that a panel of bytes takes: common features of two are counted in a byte.
+/// Most features of a row in a panel of bytes, where a byte counts common features.
 constexpr std::size_t most_ones = 255;
 bool is_binary(const StreamRow& x) {
   return x.values.size() <= most_ones &&
          std::ranges::all_of(x.values, [](double value) { return value == 1; });
 }
 
-/// A row's share of the sum over features when the other row is zero.
-double own_share(Pairing pairing, const StreamRow& x) {
+/// The sum over the features of x and a row of zeros.
+double sum_alone(Pairing pairing, const StreamRow& x) {
   double sum = 0;
   for (const double value : x.values) sum += pair_term(pairing, value, 0);
   return sum;
@@ -36,23 +36,15 @@ double value_at(const StreamRow& x, std::uint64_t feature) {
   return x.values[static_cast<std::size_t>(found - x.features.begin())];
 }
 
-/// The sum over the features of both rows, in their order: the same bits either way round.
+/// The sum over the features of both rows, in their order; symmetric to the last bit.
 double pair_sum(Pairing pairing, const StreamRow& x, const StreamRow& z) {
   double sum = 0;
-  std::size_t i = 0, j = 0;
-  while (i < x.features.size() || j < z.features.size()) {
-    const bool from_x =
-        j == z.features.size() || (i < x.features.size() && x.features[i] <= z.features[j]);
-    const bool from_z =
-        i == x.features.size() || (j < z.features.size() && z.features[j] <= x.features[i]);
-    sum += pair_term(pairing, from_x ? x.values[i] : 0, from_z ? z.values[j] : 0);
-    i += from_x;
-    j += from_z;
-  }
+  for_each_feature(x, z,
+                   [&](Index, double of_x, double of_z) { sum += pair_term(pairing, of_x, of_z); });
   return sum;
 }
 
-/// A row as the user's own kernel wants to see it.
+/// A row in the form that the user's own kernel takes.
 struct OneRow {
   std::uint64_t start[2];
   Rows view(const StreamRow& x) {
@@ -76,8 +68,8 @@ double custom_value(const Custom& kernel, const StreamRow& x, const StreamRow& z
   return value;
 }
 
-/// Below this share of |x|^2 + |z|^2 a squared distance is summed from differences: as
-/// |x|^2 + |z|^2 - 2 x'z it would have lost its digits.
+/// |x|^2 + |z|^2 - 2 x'z cancels for close points: a squared distance below this share of
+/// |x|^2 + |z|^2 is computed again from differences.
 constexpr double small_share = 1e-3;
 
 }  // namespace
@@ -125,7 +117,7 @@ StreamRow Expansion::row(std::size_t slot) const {
 }
 
 std::span<const double> Expansion::values(const StreamRow& x) {
-  leave_bytes(x);
+  switch_to_doubles_for(x);
   if (layout_ == Layout::bytes) {
     values_by_counts(x);
   } else if (std::holds_alternative<Custom>(kernel_)) {
@@ -135,7 +127,7 @@ std::span<const double> Expansion::values(const StreamRow& x) {
   } else {
     const Form& form = *form_;
     const bool distance = form.pairing == Pairing::squared_euclidean;
-    const double base = distance ? own_share(form.pairing, x) : 0;
+    const double base = distance ? sum_alone(form.pairing, x) : 0;
     if (layout_ == Layout::doubles)
       sums_by_panel(x);
     else if (linear_sum_)
@@ -143,7 +135,7 @@ std::span<const double> Expansion::values(const StreamRow& x) {
     else
       for (std::size_t i = 0; i < terms_.size(); ++i) out_[i] = pair_sum(form.pairing, x, row(i));
     if (distance && distances(base, base_.data(), out_.size(), small_share, out_.data()))
-      mend_small_distances(x, base);
+      recompute_small_distances(x, base);
     map_sums(out_);
   }
   for (const Index slot : free_) out_[slot] = 0;
@@ -163,40 +155,40 @@ void Expansion::map_sums(std::span<double> sums) const {
 /// The sum is a whole number: common features, or |x|^2 + |z|^2 - 2 common features.
 void Expansion::values_by_counts(const StreamRow& x) {
   const bool distance = form_->pairing == Pairing::squared_euclidean;
-  if (by_sum_.empty()) {
-    by_sum_.resize(padded(2 * most_ones + 1));
-    std::iota(by_sum_.begin(), by_sum_.end(), 0.0);
-    map_sums(by_sum_);
+  if (table_.empty()) {
+    table_.resize(padded(2 * most_ones + 1));
+    std::iota(table_.begin(), table_.end(), 0.0);
+    map_sums(table_);
   }
-  bits_.find(x.features, x.values, bits_at_, times_);
+  bits_.find(x.features, x.values, bit_rows_, times_);
   const auto own = static_cast<std::int32_t>(x.features.size());
-  values_of_counts(bits_at_,
-                   {by_sum_.data(), lengths_.data(), distance ? own : 0, distance ? -2 : 1},
+  values_of_counts(bit_rows_,
+                   {table_.data(), lengths_.data(), distance ? own : 0, distance ? -2 : 1},
                    out_.size(), out_.data());
 }
 
 void Expansion::sums_by_panel(const StreamRow& x) {
-  panel_.find(x.features, x.values, at_, times_);
-  panel_sums(at_, times_, out_.size(), out_.data());
+  panel_.find(x.features, x.values, panel_rows_, times_);
+  panel_sums(panel_rows_, times_, out_.size(), out_.data());
 }
 
-void Expansion::spread(const StreamRow& x) {
-  spread_.resize(std::max(spread_.size(), columns_));
+void Expansion::scatter(const StreamRow& x) {
+  dense_x_.resize(std::max(dense_x_.size(), columns_));
   for (std::size_t k = 0; k < x.features.size() && x.features[k] < columns_; ++k)
-    spread_[x.features[k]] = x.values[k];
+    dense_x_[x.features[k]] = x.values[k];
 }
 
 void Expansion::sums_by_terms(const StreamRow& x) {
-  spread(x);
+  scatter(x);
   for (std::size_t i = 0; i < terms_.size(); ++i) {
     const Term& term = terms_[i];
     double sum = 0;
     for (std::size_t k = 0; k < term.features.size(); ++k)
-      sum += spread_[term.features[k]] * term.values[k];
+      sum += dense_x_[term.features[k]] * term.values[k];
     out_[i] = sum;
   }
   for (std::size_t k = 0; k < x.features.size() && x.features[k] < columns_; ++k)
-    spread_[x.features[k]] = 0;
+    dense_x_[x.features[k]] = 0;
 }
 
 void Expansion::gather(const StreamRow& x) {
@@ -209,7 +201,7 @@ void Expansion::custom_values(const StreamRow& x) {
     out_[i] = terms_[i].used ? custom_value(own, x, row(i)) : 0;
 }
 
-void Expansion::mend_small_distances(const StreamRow& x, double base) {
+void Expansion::recompute_small_distances(const StreamRow& x, double base) {
   for (std::size_t i = 0; i < terms_.size(); ++i)
     if (terms_[i].used && out_[i] < small_share * (base + base_[i]))
       out_[i] = pair_sum(Pairing::squared_euclidean, x, row(i));
@@ -231,7 +223,7 @@ std::size_t Expansion::add(const StreamRow& x) {
 }
 
 void Expansion::fill(std::size_t slot, const StreamRow& x) {
-  leave_bytes(x);
+  switch_to_doubles_for(x);
   Term& term = terms_[slot];
   term.features.assign(x.features.begin(), x.features.end());
   term.values.assign(x.values.begin(), x.values.end());
@@ -239,15 +231,15 @@ void Expansion::fill(std::size_t slot, const StreamRow& x) {
   term.used = true;
   term.self = self(x);
   if (form_ && form_->pairing == Pairing::squared_euclidean)
-    base_[slot] = own_share(form_->pairing, x);
+    base_[slot] = sum_alone(form_->pairing, x);
   if (!x.features.empty()) columns_ = std::max(columns_, std::size_t{x.features.back()} + 1);
   put_in_panel(slot);
 }
 
 void Expansion::remove(std::size_t slot) {
   Term& term = terms_[slot];
-  if (layout_ == Layout::bytes) bits_.take(slot, term.features);
-  if (layout_ == Layout::doubles) panel_.take(slot, term.features);
+  if (layout_ == Layout::bytes) bits_.erase(slot, term.features);
+  if (layout_ == Layout::doubles) panel_.erase(slot, term.features);
   term.features.clear();
   term.values.clear();
   term.number = 0;
@@ -262,8 +254,8 @@ std::size_t Expansion::capacity() const {
   return layout_ == Layout::bytes ? bits_.capacity() : panel_.capacity();
 }
 
-/// From the first row on that is not binary there are doubles.
-void Expansion::leave_bytes(const StreamRow& x) {
+/// The first row that is not binary turns the panel of bytes into one of doubles.
+void Expansion::switch_to_doubles_for(const StreamRow& x) {
   if (layout_ != Layout::bytes || is_binary(x)) return;
   layout_ = Layout::doubles;
   make_panel(bits_.capacity());
@@ -304,11 +296,11 @@ void Expansion::restore(std::vector<Slot> slots, std::vector<Index> free_slots) 
   base_.assign(padded(slots.size()), 0.0);
   free_ = std::move(free_slots);
   columns_ = 0;
-  std::vector<bool> empty(slots.size(), false);
-  for (const Index slot : free_) empty[slot] = true;
+  std::vector<bool> is_free(slots.size(), false);
+  for (const Index slot : free_) is_free[slot] = true;
   if (layout_ != Layout::rows) make_panel(out_.size());
   for (std::size_t i = 0; i < slots.size(); ++i)
-    if (!empty[i]) fill(i, {slots[i].features, slots[i].values, slots[i].number});
+    if (!is_free[i]) fill(i, {slots[i].features, slots[i].values, slots[i].number});
 }
 
 }  // namespace maxmargin

@@ -11,7 +11,7 @@ constexpr std::size_t most_changes = 256;
 
 void KernelRows::add(std::size_t slot, std::span<const double> k) {
   if (slot >= cached_.size()) cached_.resize(slot + 1);
-  note(slot, k);
+  record(slot, k);
 }
 
 void KernelRows::remove(std::size_t slot) {
@@ -20,38 +20,38 @@ void KernelRows::remove(std::size_t slot) {
     spare_.push_back(std::exchange(own.k, {}));
     --count_;
   }
-  note(slot, {});
+  record(slot, {});
 }
 
-void KernelRows::note(std::size_t slot, std::span<const double> k) {
-  if (noted_ == most_changes) forget_changes();
-  if (noted_ == changes_.size()) changes_.emplace_back();
-  changes_[noted_].slot = slot;
-  changes_[noted_].k.assign(k.begin(), k.end());
-  ++noted_;
+void KernelRows::record(std::size_t slot, std::span<const double> k) {
+  if (recorded_ == most_changes) apply_all_changes();
+  if (recorded_ == changes_.size()) changes_.emplace_back();
+  changes_[recorded_].slot = slot;
+  changes_[recorded_].k.assign(k.begin(), k.end());
+  ++recorded_;
 }
 
-void KernelRows::update(std::size_t slot, std::size_t slots) {
+void KernelRows::apply_changes(std::size_t slot, std::size_t slots) {
   Cached& row = cached_[slot];
   row.k.resize(slots, 0.0);
-  for (; row.up_to_change < noted_; ++row.up_to_change) {
-    const Change& change = changes_[row.up_to_change];
+  for (; row.applied < recorded_; ++row.applied) {
+    const Change& change = changes_[row.applied];
     row.k[change.slot] = change.k.empty() ? 0 : change.k[slot];
   }
 }
 
-void KernelRows::forget_changes() {
+void KernelRows::apply_all_changes() {
   for (std::size_t slot = 0; slot < cached_.size(); ++slot) {
-    if (!cached_[slot].k.empty()) update(slot, cached_.size());
-    cached_[slot].up_to_change = 0;
+    if (!cached_[slot].k.empty()) apply_changes(slot, cached_.size());
+    cached_[slot].applied = 0;
   }
-  noted_ = 0;
+  recorded_ = 0;
 }
 
 std::span<const double> KernelRows::of(std::size_t slot, Expansion& rows) {
   Cached& own = cached_[slot];
   if (!own.k.empty()) {
-    update(slot, rows.slots());
+    apply_changes(slot, rows.slots());
     return own.k;
   }
   const auto values = rows.values(slot);
@@ -65,7 +65,7 @@ std::span<const double> KernelRows::of(std::size_t slot, Expansion& rows) {
     spare_.pop_back();
   }
   own.k.assign(values.begin(), values.end());
-  own.up_to_change = noted_;
+  own.applied = recorded_;
   ++count_;
   return own.k;
 }

@@ -9,21 +9,21 @@
 
 namespace maxmargin {
 
-/// The values of rows by [feature][slot], so that a feature of another row meets all of them at
-/// once, and a row comes and goes for the price of its own features.
+/// The values of rows as [feature][slot]: a feature of x is multiplied with all rows in one loop,
+/// and adding or erasing a row costs O(its features).
 template <class Value>
 class Panel {
  public:
-  std::size_t capacity() const { return capacity_; }  ///< slots that a feature has room for
+  std::size_t capacity() const { return capacity_; }  ///< slots per feature
 
-  /// Empty, with room for so many slots.
+  /// Erases everything, and gives each feature room for so many slots.
   void clear(std::size_t capacity) {
     capacity_ = capacity;
     rows_ = 0;
     values_ = Buffer<Value>();
     row_of_ = Buffer<Index>();
   }
-  /// False: it would take more bytes than allowed.
+  /// False where the panel would exceed `most_bytes`.
   bool put(std::size_t slot, std::span<const Index> features, std::span<const double> values,
            std::size_t most_bytes) {
     for (std::size_t k = 0; k < features.size(); ++k) {
@@ -33,10 +33,10 @@ class Panel {
     }
     return true;
   }
-  void take(std::size_t slot, std::span<const Index> features) {
+  void erase(std::size_t slot, std::span<const Index> features) {
     for (const Index feature : features) values_[(row_of_[feature] - 1) * capacity_ + slot] = 0;
   }
-  /// The values of all slots at each feature that is in the panel, and the factor of each.
+  /// Of those of the features that the panel has: their rows of values, and their factors.
   void find(std::span<const Index> features, std::span<const double> factors,
             std::vector<const Value*>& rows, std::vector<double>& times) const {
     rows.clear();
@@ -51,7 +51,7 @@ class Panel {
   }
 
  private:
-  /// 1 + the panel's row of a feature; 0: no room for it.
+  /// 1 + the panel's row of a feature; 0: there is no room for it.
   Index row_for(Index feature, std::size_t most_bytes) {
     if (feature >= row_of_.size()) {
       row_of_.reserve(std::size_t{feature} + 1);

@@ -15,10 +15,10 @@ namespace maxmargin::HWY_NAMESPACE {
 inline namespace panel_loops {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Vectors of at most 8 numbers: sizes are multiples of that.
+// At most 8 lanes, because the sizes of panels are multiples of 8.
 using Doubles = hn::CappedTag<double, 8>;
 
-/// `vectors` vectors of sums at a time stay in registers.
+/// Keeps `vectors` vectors of sums in registers.
 template <std::size_t vectors>
 HWY_INLINE void sum_stretch(const double* const* rows, const double* times, std::size_t count,
                             std::size_t at, double* sums) {
@@ -134,7 +134,7 @@ std::size_t smallest_product_loop(const double* x, const double* weight, std::si
   const auto none = hn::Set(d, std::numeric_limits<double>::infinity());
   const auto product_of = [&](std::size_t k) { return std::abs(x[k]) * weight[k]; };
   double least = std::numeric_limits<double>::infinity();
-  std::size_t block = size;  // the first that has a smallest one
+  std::size_t block = size;  // the first with the smallest product
   std::size_t i = 0;
   for (; i + lanes <= size; i += lanes) {
     const auto w = hn::LoadU(d, weight + i);
@@ -154,14 +154,14 @@ std::size_t smallest_product_loop(const double* x, const double* weight, std::si
   return block;
 }
 
-PairEnds pair_ends_loop(const PairArrays& rows) {
+ViolatingPair most_violating_pair_loop(const PairArrays& rows) {
   const Doubles d;
   const std::size_t lanes = hn::Lanes(d);
   constexpr double infinite = std::numeric_limits<double>::infinity();
   const auto none = hn::Set(d, infinite);
   auto low = none;
-  PairEnds ends{rows.size, -infinite, infinite};
-  std::size_t block = rows.size;  // the first that has a row of the highest gradient
+  ViolatingPair ends{rows.size, -infinite, infinite};
+  std::size_t block = rows.size;  // the first with a row of the highest gradient
   std::size_t i = 0;
   for (; i + lanes <= rows.size; i += lanes) {
     const auto g = hn::LoadU(d, rows.gradient + i), alpha = hn::LoadU(d, rows.alpha + i);
@@ -218,7 +218,7 @@ std::size_t best_partner_loop(const PairArrays& rows, std::size_t up, const doub
   const auto top = hn::Set(d, highest), own = hn::Set(d, self);
   const auto two = hn::Set(d, 2.0), least_curvature = hn::Set(d, 1e-12);
   double most = 0;
-  std::size_t block = rows.size;  // the first that has a row of the largest gain
+  std::size_t block = rows.size;  // the first with a row of the largest gain
   std::size_t j = 0;
   for (; j + lanes <= rows.size; j += lanes) {
     const auto gap = hn::Sub(top, hn::LoadU(d, rows.gradient + j));
@@ -257,7 +257,7 @@ HWY_EXPORT(root_decay_loop);
 HWY_EXPORT(inner_product_loop);
 HWY_EXPORT(add_multiple_loop);
 HWY_EXPORT(smallest_product_loop);
-HWY_EXPORT(pair_ends_loop);
+HWY_EXPORT(most_violating_pair_loop);
 HWY_EXPORT(movable_rows_loop);
 HWY_EXPORT(best_partner_loop);
 
@@ -287,7 +287,9 @@ void add_multiple(double by, const double* x, std::size_t size, double* y) {
 std::size_t smallest_product(const double* x, const double* weight, std::size_t size) {
   return HWY_DYNAMIC_DISPATCH(smallest_product_loop)(x, weight, size);
 }
-PairEnds pair_ends(const PairArrays& rows) { return HWY_DYNAMIC_DISPATCH(pair_ends_loop)(rows); }
+ViolatingPair most_violating_pair(const PairArrays& rows) {
+  return HWY_DYNAMIC_DISPATCH(most_violating_pair_loop)(rows);
+}
 void movable_rows(const PairArrays& rows, double middle, std::vector<std::size_t>& found) {
   HWY_DYNAMIC_DISPATCH(movable_rows_loop)(rows, middle, found);
 }

@@ -7,14 +7,14 @@
 
 namespace maxmargin {
 
-// The inner loops of an expansion, over its slots; `size` is a multiple of 8 in those over panels.
+// Vectorised loops over the slots of an expansion. In those over panels `size` is a multiple of 8.
 
-/// sums[i] = sum over k of times[k] rows[k][i], in the order of k, each product rounded: the same
-/// bits as a plain loop on any machine.
+/// sums[i] = sum over k of times[k] rows[k][i], in the order of k and without fused operations: the
+/// same bits as a scalar loop on any machine.
 void panel_sums(std::span<const double* const> rows, std::span<const double> times,
                 std::size_t size, double* sums);
 
-/// A kernel of binary rows: table[base + lengths[i] + by c] where c features are common.
+/// A kernel of binary rows with c common features: table[base + lengths[i] + by c].
 struct CountMap {
   const double* table;
   const std::int32_t* lengths;
@@ -25,10 +25,10 @@ struct CountMap {
 void values_of_counts(std::span<const std::uint8_t* const> rows, const CountMap& map,
                       std::size_t size, double* values);
 
-/// s[i] = base + bases[i] - 2 s[i]; whether one of them is less than `share` of base + bases[i].
+/// s[i] = base + bases[i] - 2 s[i]; returns whether some s[i] < share (base + bases[i]).
 bool distances(double base, const double* bases, std::size_t size, double share, double* s);
 
-/// s[i] = exp(-rate s[i]), or exp(-rate sqrt(s[i])); negative ones count as 0.
+/// s[i] = exp(-rate s[i]), or exp(-rate sqrt(s[i])), where negative s[i] are taken as 0.
 void decay(double rate, std::size_t size, double* s);
 void root_decay(double rate, std::size_t size, double* s);
 
@@ -46,19 +46,19 @@ struct PairArrays {
   const double *gradient, *alpha, *least, *most, *self;
   std::size_t size;
 };
-/// The first row of the highest gradient among those that can go up (`size`: none), and the lowest
-/// gradient of those that can go down.
-struct PairEnds {
+/// m(alpha), the highest gradient of a row that can increase (`up` is the first of these; `size`:
+/// none), and M(alpha), the lowest gradient of a row that can decrease.
+struct ViolatingPair {
   std::size_t up;
   double highest, lowest;
 };
-PairEnds pair_ends(const PairArrays& rows);
-/// The rows that are between their bounds, or could move towards a bias of `middle`, in order.
+ViolatingPair most_violating_pair(const PairArrays& rows);
+/// Appends, in order, the free rows and those that violate the KKT conditions at the bias `middle`.
 void movable_rows(const PairArrays& rows, double middle, std::vector<std::size_t>& found);
-/// The row with which `up`, whose kernel row is k, gains most: the largest
-/// (gradient[up] - gradient[j])^2 / curvature[j]; `size`: none.
+/// Second-order selection: the row j that can decrease with the largest
+/// (gradient[up] - gradient[j])^2 / curvature(up, j), k being the kernel row of `up`; `size`: none.
 std::size_t best_partner(const PairArrays& rows, std::size_t up, const double* k);
-/// k(x,x) + k(z,z) - 2 k(x,z), or a little where rows are the same.
+/// k(x,x) + k(z,z) - 2 k(x,z), at least 1e-12 so that equal rows have a finite step.
 inline double pair_curvature(double self, double other, double k) {
   const double curvature = self + other - 2 * k;
   return curvature > 1e-12 ? curvature : 1e-12;

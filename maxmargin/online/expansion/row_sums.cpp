@@ -13,7 +13,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr std::size_t sums = 8;
 using SumLanes = hn::CappedTag<double, sums>;
 
-/// The sum of eight sums in a fixed order, and of term(k) for the last few k.
+/// Adds term(k) of the last few k to the eight partial sums, and these in a fixed order.
 template <class Term>
 HWY_INLINE double total(double* sum, std::size_t from, std::size_t size, const Term& term) {
   for (std::size_t k = from; k < size; ++k) sum[k - from] += term(k);

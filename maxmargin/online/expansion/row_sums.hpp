@@ -6,13 +6,13 @@
 
 namespace maxmargin {
 
-// Sums over the values of a sparse row, as eight sums of every eighth term: the same bits on any
-// machine, however many numbers its vectors have.
+// Sums over the values of a sparse row, as eight partial sums of every eighth term: the same bits
+// on any machine, whatever the width of its vectors.
 
-/// Sum of w_j x_j over the features that have a weight.
+/// w.x; features beyond the end of w have the weight 0.
 double weighted_sum(std::span<const double> w, const StreamRow& x);
 double sum_of_squares(std::span<const double> values);
-/// Both at once.
+/// Both in one pass.
 struct RowSums {
   double weighted, squares;
 };

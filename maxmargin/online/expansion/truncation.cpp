@@ -10,40 +10,40 @@
 namespace maxmargin {
 namespace {
 
-/// Rows that a row's part is given to, and among which the partner of a merger is looked for.
-constexpr std::size_t most_like = 16;
+/// On how many rows a term is projected, and among how many the partner of a merger is looked for.
+constexpr std::size_t most_neighbours = 16;
 
-/// The slots most like one, by k^2 / k(z,z), and their kernel values with it.
-struct Alike {
+/// The rows z with the largest k(x,z)^2 / k(z,z), and their kernel values with x.
+struct Neighbours {
   std::vector<std::size_t> slots;
   std::vector<double> k;
 };
-Alike most_alike(OnlineTerms& terms, std::size_t slot) {
+Neighbours neighbours_of(OnlineTerms& terms, std::size_t slot) {
   const auto k = terms.expansion.values(slot);
-  const auto likeness = [&](std::size_t i) {
+  const auto similarity = [&](std::size_t i) {
     const double length = terms.root_self[i];
     return length > 0 ? std::abs(k[i]) / length : 0;
   };
-  Alike alike;
+  Neighbours found;
   for (std::size_t i = 0; i < k.size(); ++i)
-    if (i != slot && terms.expansion.used(i)) alike.slots.push_back(i);
-  const std::size_t count = std::min(most_like, alike.slots.size());
-  const auto end = alike.slots.begin() + static_cast<std::ptrdiff_t>(count);
-  std::partial_sort(alike.slots.begin(), end, alike.slots.end(), [&](std::size_t a, std::size_t b) {
-    return likeness(a) > likeness(b) || (likeness(a) == likeness(b) && a < b);
+    if (i != slot && terms.expansion.used(i)) found.slots.push_back(i);
+  const std::size_t count = std::min(most_neighbours, found.slots.size());
+  const auto end = found.slots.begin() + static_cast<std::ptrdiff_t>(count);
+  std::partial_sort(found.slots.begin(), end, found.slots.end(), [&](std::size_t a, std::size_t b) {
+    return similarity(a) > similarity(b) || (similarity(a) == similarity(b) && a < b);
   });
-  alike.slots.resize(count);
-  for (const std::size_t i : alike.slots) alike.k.push_back(k[i]);
-  return alike;
+  found.slots.resize(count);
+  for (const std::size_t i : found.slots) found.k.push_back(k[i]);
+  return found;
 }
 
-/// Two coefficients at distance D (kappa = k of the two) become one at h x + (1 - h) z.
+/// Two terms a k(x, .) + b k(z, .), with kappa = k(x, z), become one at h x + (1 - h) z.
 struct Merger {
   double h = 0;
-  double loss = 0;  ///< squared norm of what is lost, summed over the machines
+  double loss = 0;  ///< squared norm of the difference, summed over the machines
 };
 
-/// alpha of the merged row.
+/// The coefficient of the merged row.
 double merged(double a, double b, double kappa, double h) {
   return a * std::pow(kappa, (1 - h) * (1 - h)) + b * std::pow(kappa, h * h);
 }
@@ -75,20 +75,12 @@ Merger best_merger(const OnlineTerms& terms, std::size_t x, std::size_t z, doubl
 
 Expansion::Slot between(const StreamRow& x, const StreamRow& z, double h) {
   Expansion::Slot row;
-  std::size_t i = 0, j = 0;
-  while (i < x.features.size() || j < z.features.size()) {
-    const bool from_x =
-        j == z.features.size() || (i < x.features.size() && x.features[i] <= z.features[j]);
-    const bool from_z =
-        i == x.features.size() || (j < z.features.size() && z.features[j] <= x.features[i]);
-    const double value = (from_x ? h * x.values[i] : 0) + (from_z ? (1 - h) * z.values[j] : 0);
-    if (value != 0) {
-      row.features.push_back(from_x ? x.features[i] : z.features[j]);
-      row.values.push_back(value);
-    }
-    i += from_x;
-    j += from_z;
-  }
+  for_each_feature(x, z, [&](Index feature, double of_x, double of_z) {
+    const double value = h * of_x + (1 - h) * of_z;
+    if (value == 0) return;
+    row.features.push_back(feature);
+    row.values.push_back(value);
+  });
   row.number = h > 0.5 ? x.number : z.number;
   return row;
 }
@@ -120,13 +112,6 @@ void OnlineTerms::drop(std::size_t slot) {
   expansion.remove(slot);
 }
 
-double OnlineTerms::part(std::size_t slot) const {
-  double sum = 0;
-  for (const OnlineMachine& machine : machines)
-    sum += machine.scale * std::abs(machine.coefficient[slot]);
-  return sum * root_self[slot];
-}
-
 std::size_t OnlineTerms::smallest() {
   const std::size_t slots = expansion.slots();
   if (machines.size() == 1)
@@ -148,7 +133,7 @@ void Horizon::apply(std::uint64_t step, OnlineTerms& terms) const {
 void Budget::apply(std::uint64_t, OnlineTerms& terms) const {
   while (terms.expansion.count() > static_cast<std::size_t>(budget)) {
     const std::size_t slot = terms.smallest();
-    // Rows at which k(x,x) = 0 are part of nothing.
+    // All rows left have k(x,x) = 0.
     if (slot == terms.expansion.slots()) return;
     if (removal == Removal::project)
       project(terms, slot);
@@ -159,27 +144,27 @@ void Budget::apply(std::uint64_t, OnlineTerms& terms) const {
   }
 }
 
-/// alpha_r k(x_r, .) is replaced by its projection on the span of the rows most like it.
+/// alpha_r k(x_r, .) is replaced by its projection on the span of its neighbours.
 void Budget::project(OnlineTerms& terms, std::size_t slot) {
-  const Alike alike = most_alike(terms, slot);
-  const std::size_t count = alike.slots.size();
+  const Neighbours near = neighbours_of(terms, slot);
+  const std::size_t count = near.slots.size();
   SmallMatrix K(count);
   for (std::size_t i = 0; i < count; ++i) {
-    const auto k = terms.expansion.values(alike.slots[i]);
-    for (std::size_t j = 0; j <= i; ++j) K(i, j) = k[alike.slots[j]];
+    const auto k = terms.expansion.values(near.slots[i]);
+    for (std::size_t j = 0; j <= i; ++j) K(i, j) = k[near.slots[j]];
   }
-  const std::vector<double> z = solve_cholesky(K, alike.k, 1e-10);
-  // |k_r - sum z_i k_i|^2 as it is, whatever the solver left undetermined.
+  const std::vector<double> z = solve_cholesky(K, near.k, 1e-10);
+  // |k_r - sum z_i k_i|^2 for the z that was found, however exact the solution is.
   double residual = terms.root_self[slot] * terms.root_self[slot];
   for (std::size_t i = 0; i < count; ++i) {
-    residual += z[i] * (z[i] * K(i, i) - 2 * alike.k[i]);
+    residual += z[i] * (z[i] * K(i, i) - 2 * near.k[i]);
     for (std::size_t j = 0; j < i; ++j) residual += 2 * z[i] * z[j] * K(i, j);
   }
   const double left = std::sqrt(std::max(0.0, residual));
   if (!(left <= terms.root_self[slot])) return terms.drop(slot);
   for (OnlineMachine& machine : terms.machines) {
     const double part = machine.coefficient[slot];
-    for (std::size_t i = 0; i < count; ++i) machine.coefficient[alike.slots[i]] += part * z[i];
+    for (std::size_t i = 0; i < count; ++i) machine.coefficient[near.slots[i]] += part * z[i];
     machine.dropped += machine.scale * std::abs(part) * left;
     machine.coefficient[slot] = 0;
   }
@@ -190,16 +175,16 @@ void Budget::project(OnlineTerms& terms, std::size_t slot) {
 /// Two rows x and z of an RBF kernel are replaced by one between them: k(x, h x + (1 - h) z) is
 /// k(x,z)^((1-h)^2).
 void Budget::merge(OnlineTerms& terms, std::size_t slot) {
-  const Alike alike = most_alike(terms, slot);
+  const Neighbours near = neighbours_of(terms, slot);
   Merger best{0, std::numeric_limits<double>::infinity()};
   std::size_t partner = slot;
   double kappa = 0;
-  for (std::size_t i = 0; i < alike.slots.size(); ++i) {
-    const Merger merger = best_merger(terms, slot, alike.slots[i], alike.k[i]);
+  for (std::size_t i = 0; i < near.slots.size(); ++i) {
+    const Merger merger = best_merger(terms, slot, near.slots[i], near.k[i]);
     if (merger.loss >= best.loss) continue;
     best = merger;
-    partner = alike.slots[i];
-    kappa = alike.k[i];
+    partner = near.slots[i];
+    kappa = near.k[i];
   }
   if (partner == slot) return terms.drop(slot);
   const Expansion::Slot row =
@@ -212,7 +197,7 @@ void Budget::merge(OnlineTerms& terms, std::size_t slot) {
     a = b = 0;
   }
   const std::uint64_t birth = std::max(terms.birth[slot], terms.birth[partner]);
-  const double label = terms.target[partner];  // that of the larger part
+  const double label = terms.target[partner];  // its term has the larger norm
   for (const std::size_t gone : {slot, partner}) {
     terms.root_self[gone] = 0;
     terms.expansion.remove(gone);

@@ -13,43 +13,42 @@
 
 namespace maxmargin {
 
-/// One decision function of a stream, f = scale * sum over slots of coefficient * k (over features,
-/// coefficient * value, for the linear kernel): a decay of f is one multiplication.
+/// A decision function, f = scale * sum over the slots of coefficient * k(x_slot, .); with the
+/// linear kernel the coefficients are weights of the features. f decays by one multiplication of
+/// the scale.
 struct OnlineMachine {
   double scale = 1;
   double bias = 0;
   double width = 0;         ///< rho, epsilon or sigma
-  double dropped = 0;       ///< D: the norm of what truncation has taken from f is at most this
-  double squared_norm = 0;  ///< |f|^2, where nothing was truncated
-  double scale_sum = 0;     ///< sum over the steps t of t * scale, for the average
-  double bias_sum = 0;      ///< and of t * bias
-  double width_sum = 0;     ///< and of t * width
+  double dropped = 0;       ///< D, a bound of the norm of all that truncation has removed from f
+  double squared_norm = 0;  ///< |f|^2; not known after a truncation
+  double scale_sum = 0;     ///< averaging: sum over the steps t of t * scale
+  double bias_sum = 0;      ///< the same of t * bias
+  double width_sum = 0;     ///< the same of t * width
   std::vector<double> coefficient;
-  /// Averaging only: the sum over steps of t * (coefficient in f) is scale_sum * coefficient +
-  /// this.
+  /// Averaging: sum over t of t * (coefficient in f_t) = scale_sum * coefficient + correction.
   std::vector<double> correction;
 };
 
-/// All of a kernel expansion that a truncation may touch.
+/// A kernel expansion with its machines: what truncations work on.
 struct OnlineTerms {
   OnlineTerms(const Kernel& kernel, bool averaging) : expansion(kernel), averages(averaging) {}
 
   Expansion expansion;
-  std::vector<std::uint64_t> birth;  ///< of each slot: the step that added it
-  std::vector<double> target;        ///< of each slot: its label, or the number of its class
-  std::vector<double> root_self;     ///< sqrt k(x_i, x_i) of each slot in use, 0 otherwise
+  std::vector<std::uint64_t> birth;  ///< by slot: the step that added the row
+  std::vector<double> target;        ///< by slot: the row's label or class number
+  std::vector<double> root_self;     ///< by slot: sqrt k(x_i, x_i); 0 in free slots
   std::vector<OnlineMachine> machines;
   bool averages;
 
   std::size_t add(const StreamRow& x, std::uint64_t step, double label);
-  /// Forgets a row; D of each machine grows by what it had.
+  /// Removes a row; D of each machine grows by the norm of its term, |alpha| sqrt k(x,x).
   void drop(std::size_t slot);
-  /// The row that has the least part in all machines together; slots() if there is none.
+  /// The row whose terms have the smallest norm, summed over the machines; slots(): there is none.
   std::size_t smallest();
-  double part(std::size_t slot) const;  ///< its |alpha| sqrt k(x,x), summed over the machines
 
  private:
-  std::vector<double> total_;
+  std::vector<double> total_;  ///< scratch of smallest()
 };
 
 struct NoTruncation {
@@ -59,7 +58,7 @@ struct NoTruncation {
   void apply(std::uint64_t, OnlineTerms&) const {}
 };
 
-/// Rows are forgotten after so many steps (algorithm 10.6).
+/// NORMA's truncation (LWK, algorithm 10.6): a row is removed after so many steps.
 struct Horizon {
   int horizon = 1000;
   static constexpr std::string_view name = "horizon";
@@ -70,11 +69,11 @@ struct Horizon {
   void apply(std::uint64_t step, OnlineTerms& terms) const;
 };
 
-/// What happens to the row that has to leave.
+/// How a row is removed (Wang, Crammer and Vucetic 2012).
 enum class Removal {
-  drop,     ///< it is forgotten
-  project,  ///< those most like it take over its part, as well as they can
-  merge     ///< it and the one most like it become one between them (rbf)
+  drop,     ///< with its term
+  project,  ///< its term is projected on the span of the nearest rows
+  merge     ///< it and another row become one row between them (rbf only)
 };
 template <>
 struct Named<Removal> {
@@ -82,7 +81,8 @@ struct Named<Removal> {
       {{Removal::drop, "drop"}, {Removal::project, "project"}, {Removal::merge, "merge"}}};
 };
 
-/// At most so many rows (Wang, Crammer and Vucetic 2012): the one with the least part leaves.
+/// A budget of rows (Wang, Crammer and Vucetic 2012): the one whose term has the smallest norm is
+/// removed.
 struct Budget {
   int budget = 1000;
   Removal removal = Removal::drop;
@@ -98,7 +98,7 @@ struct Budget {
   static void merge(OnlineTerms& terms, std::size_t slot);
 };
 
-/// Rows with the least part leave as long as D stays within this.
+/// Removes rows whose terms have the smallest norms, as long as D stays within a bound.
 struct LargestError {
   double error = 0.01;
   static constexpr std::string_view name = "error";

@@ -6,8 +6,8 @@
 
 namespace maxmargin {
 
-/// sigma follows the (1 - nu) quantile of the errors, by the rule of (10.136). That is no gradient
-/// of the loss: f descends at the sigma of the moment.
+/// Huber's loss with a sigma that estimates the (1 - nu) quantile of the errors by stochastic
+/// approximation, as (10.136) does the tube. The step in sigma is no gradient step of the loss.
 struct AdaptiveHuberRule : HuberRule {
   double nu = 0.1;
   static constexpr std::string_view name = "adaptive-huber";

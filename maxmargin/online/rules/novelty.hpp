@@ -7,7 +7,8 @@
 
 namespace maxmargin {
 
-/// An alarm where f < rho; rho + Lambda (nu - [alarm]). No bias: it would be rho once more.
+/// Online one-class SVM: an alarm where f < rho, and rho grows by Lambda (nu - [alarm]). There is
+/// no bias, because only f - rho counts.
 struct NoveltyRule : AdaptiveRule {
   double nu = 0.1;
   static constexpr std::string_view name = "novelty";

@@ -7,8 +7,8 @@
 
 namespace maxmargin {
 
-/// The margin rho is learned, too: rho + Lambda (nu - [y g < rho]). lambda has no influence on the
-/// estimate, so the seed takes 1.
+/// Online nu-SVC: the margin rho is learned, too, and grows by Lambda (nu - [y g < rho]). lambda
+/// only scales the estimate, and LWK takes 1.
 struct NuClassificationRule : AdaptiveRule {
   double nu = 0.1;
   static constexpr std::string_view name = "nu";

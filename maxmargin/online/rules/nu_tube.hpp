@@ -8,7 +8,8 @@
 
 namespace maxmargin {
 
-/// The tube is learned, too: epsilon + Lambda ([|y - g| > epsilon] - nu).
+/// Online nu-SVR: the half width of the tube is learned, too, and grows by
+/// Lambda ([|y - g| > epsilon] - nu).
 struct NuTubeRule : AdaptiveRule {
   double nu = 0.1;
   double epsilon = 0.1;

@@ -7,7 +7,8 @@
 
 namespace maxmargin {
 
-/// The smallest change of f that meets the margin of the row, up to C. No rate, no decay.
+/// PA-I (Crammer, Dekel, Keshet, Shalev-Shwartz and Singer 2006): the smallest change of f with
+/// which the row has the margin 1, with a coefficient of at most C. No rate, no decay.
 struct PassiveAggressiveRule : OnlineRule {
   double aggressiveness = 1;
   static constexpr std::string_view name = "passive-aggressive";
@@ -20,7 +21,7 @@ struct PassiveAggressiveRule : OnlineRule {
   static constexpr bool decays = false;
   static constexpr double preset_lambda = 0;
   double loss(double y, double g, double) const { return std::max(0.0, 1 - y * g); }
-  /// What is added to alpha_t; `self` is k(x,x), with a bias k(x,x) + 1.
+  /// The coefficient alpha_t of the row; `self` is k(x,x), with a bias k(x,x) + 1.
   double step(double y, double g, double self) const {
     const double error = loss(y, g, 0);
     return self > 0 ? y * std::min(aggressiveness, error / self) : 0;

@@ -8,7 +8,8 @@
 
 namespace maxmargin {
 
-/// The same for a tube of half width epsilon.
+/// PA-I for regression: the smallest change of f with which y lies in the tube of half width
+/// epsilon, with a coefficient of at most C.
 struct PassiveAggressiveRegressionRule : OnlineRule {
   double aggressiveness = 1;
   double epsilon = 0.1;

@@ -4,8 +4,9 @@
 
 namespace maxmargin {
 
-/// The soft margin with the rate 1 / (lambda t), no bias, and each f projected to the ball that has
-/// the optimum (where nothing is truncated: then |f| is known).
+/// Pegasos (Shalev-Shwartz, Singer and Srebro 2007): the soft margin with the rate 1 / (lambda t),
+/// no bias, and f projected to the ball of radius lambda^-1/2, in which the optimum lies. With
+/// truncation |f| is not known, and f is not projected.
 struct PegasosRule : SoftMarginRule {
   static constexpr std::string_view name = "pegasos";
   static constexpr std::string_view formula =

@@ -6,8 +6,8 @@
 
 namespace maxmargin {
 
-/// Rosenblatt's perceptron in feature space. A row without a side (g = 0) counts as an error, or
-/// nothing would ever be learned.
+/// Rosenblatt's perceptron in feature space. g = 0 counts as an error: otherwise f = 0 would never
+/// change.
 struct PerceptronRule : GradientRule {
   static constexpr std::string_view name = "perceptron";
   static constexpr std::string_view formula = "max(0, -y g), lambda = 0";

@@ -4,7 +4,7 @@
 
 namespace maxmargin {
 
-/// The perceptron that forgets.
+/// The perceptron with regularisation: f decays at every step.
 struct RegularisedPerceptronRule : PerceptronRule {
   static constexpr std::string_view name = "regularised-perceptron";
   static constexpr std::string_view formula = "max(0, -y g), lambda > 0";

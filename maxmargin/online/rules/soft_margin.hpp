@@ -6,7 +6,7 @@
 
 namespace maxmargin {
 
-/// The hinge: y Lambda is added to alpha_t and b where y g < 1.
+/// The hinge loss: where y g < 1, alpha_t = y Lambda, and the bias grows by as much.
 struct SoftMarginRule : GradientRule {
   static constexpr std::string_view name = "soft-margin";
   static constexpr std::string_view formula = "max(0, 1 - y g)";

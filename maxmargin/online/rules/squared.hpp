@@ -4,7 +4,7 @@
 
 namespace maxmargin {
 
-/// Every row is stored: the error is zero on none.
+/// The squared loss of regression. Its slope is almost never 0, so nearly every row is stored.
 struct SquaredRule : GradientRule {
   static constexpr std::string_view name = "squared";
   static constexpr std::string_view formula = "(y - g)^2 / 2";

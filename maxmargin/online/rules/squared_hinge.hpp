@@ -6,7 +6,7 @@
 
 namespace maxmargin {
 
-/// alpha_t = Lambda y (1 - y g) within the margin.
+/// The squared hinge loss: alpha_t = Lambda y (1 - y g) where y g < 1, the kernel AdaTron's step.
 struct SquaredHingeRule : GradientRule {
   static constexpr std::string_view name = "squared-hinge";
   static constexpr std::string_view formula = "max(0, 1 - y g)^2 / 2";

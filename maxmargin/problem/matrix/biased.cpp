@@ -23,8 +23,8 @@ class BiasedQuadratic final : public ForwardingQuadratic {
 
   std::span<const double> diagonal() const override { return diagonal_; }
 
-  /// The errors of values are those of K and what adding 1 rounds, beside larger values; in rows
-  /// that somebody keeps it is rounded to float.
+  /// The errors of K plus that of adding 1, relative to larger values; cached rows are rounded to
+  /// float.
   MatrixTraits traits() const override {
     MatrixTraits own = inner().traits();
     const double share = largest_ / (largest_ + 1);

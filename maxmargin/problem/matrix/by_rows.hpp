@@ -2,7 +2,7 @@
 
 #include "maxmargin/problem/matrix/quadratic.hpp"
 
-// What PartialProducts are, by the rows that every matrix has.
+// Default implementations of PartialProducts by rows, which every matrix has.
 namespace maxmargin {
 
 void among_by_rows(const Quadratic& K, std::span<const Index> points, std::span<const Index> which,

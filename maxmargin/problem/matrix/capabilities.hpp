@@ -12,10 +12,11 @@
 #include "maxmargin/linalg/accumulate.hpp"
 #include "maxmargin/problem/matrix/quadratic.hpp"
 
-// What only some matrices can do. A solver asks for it (K.can()) and does without where it is null.
+// Optional capabilities of matrices. A solver asks for them (K.can()) and does without those that
+// are null.
 namespace maxmargin {
 
-/// Blocks and products faster than by whole rows; Quadratic says what they are.
+/// Blocks and products faster than by whole rows; the functions are documented in Quadratic.
 class PartialProducts {
  public:
   virtual void among(std::span<const Index> points, std::span<const Index> which,
@@ -25,7 +26,7 @@ class PartialProducts {
   virtual void add_product(std::span<const Index> which, std::span<const double> coefficients,
                            std::span<double> y, const Threads& threads) const = 0;
   /// y[k] = K x[k], in double as multiply() has it, with each value computed once for all of them.
-  /// False, and nothing is done, where one after another is as fast, or the only way.
+  /// False, without doing anything, where one product after another is as fast or the only way.
   virtual bool multiply_several(std::span<const std::vector<double>> x,
                                 std::span<std::vector<double>> y, const Threads& threads) const = 0;
 
@@ -33,13 +34,13 @@ class PartialProducts {
   ~PartialProducts() = default;
 };
 
-/// Rows whose values are shift + exp(-rate s) of whole numbers s < 256, which can be had as these
-/// numbers: a quarter of the memory.
+/// Rows whose values are shift + exp(-rate s) of whole numbers s < 256, available as these
+/// numbers in a quarter of the memory.
 class CodedRows {
  public:
   virtual const ByteDecay& decay() const = 0;
   virtual double shift() const = 0;
-  /// As rows(), the numbers.
+  /// As rows(), but the numbers s.
   virtual void code_rows(std::span<const Index> which, std::size_t begin, std::size_t count,
                          std::span<std::uint8_t* const> out, const Threads& threads) const = 0;
 
@@ -86,13 +87,13 @@ class StoredRows {
   ~StoredRows() = default;
 };
 
-/// Products with the digits of long double, for certificates that doubles are too coarse for.
+/// Products in long double, for certificates that need more digits than doubles have.
 class ExtendedProducts {
  public:
   /// y = K x, values and sums in long double.
   virtual void multiply_extended(std::span<const double> x, std::span<long double> y,
                                  const Threads& threads) const = 0;
-  /// As MatrixTraits has it for doubles.
+  /// The error bound of these products, as in MatrixTraits.
   virtual double extended_error() const = 0;
   /// The operations that a product with so many non-zeros takes, roughly.
   virtual double extended_work(std::size_t nonzeros) const = 0;
@@ -101,7 +102,7 @@ class ExtendedProducts {
   ~ExtendedProducts() = default;
 };
 
-/// K = Z Z' where Z costs no more than writing it down.
+/// K = Z Z' where Z is available without a factorisation.
 class Factored {
  public:
   /// Z, or null when it would have more columns than this.
@@ -111,7 +112,7 @@ class Factored {
   ~Factored() = default;
 };
 
-/// The share of values that are not negligible, 1 where nobody knows.
+/// The share of values that are not negligible; 1 where it is unknown.
 double nonzero_share(const Quadratic& K);
 /// Whether rows are stored without their negligible values, and there is room for more.
 bool stores_truncated_rows(const Quadratic& K);

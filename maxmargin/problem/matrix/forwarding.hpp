@@ -7,10 +7,9 @@
 
 namespace maxmargin {
 
-/// A matrix made from another over the same points: every question goes to that one, and it has the
-/// same capabilities but for stored rows. What is different is overridden. A class with other
-/// values overrides each function that tells of values; `tests/matrix_test.cpp` holds all of them
-/// against each other.
+/// A base for matrices made from another over the same points: forwards everything to that one, and
+/// has its capabilities except stored rows. A class with other values overrides each function that
+/// returns values; `tests/matrix_test.cpp` checks that all of them agree.
 class ForwardingQuadratic : public Quadratic,
                             protected PartialProducts,
                             protected CodedRows,

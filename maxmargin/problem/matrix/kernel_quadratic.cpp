@@ -33,7 +33,7 @@ std::size_t task_columns(std::size_t columns, const Threads& threads) {
   return threads.count() == 1 ? columns : std::max(least, (columns / tasks + 63) / 64 * 64);
 }
 
-/// Copies what stands below the rows [begin, end) in their columns to the right of them.
+/// Copies the values below the rows [begin, end) across the diagonal.
 void mirror(std::span<float* const> rows, std::size_t begin, std::size_t end) {
   constexpr std::size_t block = 16;  // floats in a line of the cache
   for (std::size_t r = end; r < rows.size(); r += block)
@@ -83,7 +83,7 @@ struct PackedRows {
         rows(std::move(some)),
         engine(make_engine(kernel, *rows, context.threads, context.costs)),
         diagonal(checked_diagonal(self_values(kernel, *rows, context.threads))),
-        // Where nobody else holds these rows they count as this matrix's own.
+        // Rows that nobody else shares count as this matrix's own.
         own_bytes(engine->bytes() + (rows.use_count() == 1 ? rows->bytes() : 0)),
         costs(context.costs) {}
 
@@ -280,7 +280,7 @@ class KernelQuadratic final : public Quadratic,
       for (const auto& each : x) coefficients.push_back(each[i]);
     }
     const ExactValues exact(*form(), *packed_->rows);
-    // What is proved of multiply() has to hold for these values, too.
+    // The error bound of multiply() has to hold for these values, too.
     if (nonzeros < 2 * which.size() || exact.error() > engine().errors().in_double) return false;
     const std::vector<Index> ids = rows_of(which);
     threads.split(size(), task_columns(size(), threads), [&](std::size_t begin, std::size_t end) {
@@ -371,8 +371,8 @@ class KernelQuadratic final : public Quadratic,
     return ids;
   }
 
-  /// Whole rows: the values of a row within its own stretch are looked up, or kept for the other
-  /// matrices that have this stretch.
+  /// Whole rows, where the values of a row within its own stretch come from the shared store, or
+  /// are put there for the other matrices with this stretch.
   void shared_rows(std::span<const Index> ids, std::span<float* const> out,
                    const Threads& threads) const {
     SegmentStore& store = *packed_->shared;

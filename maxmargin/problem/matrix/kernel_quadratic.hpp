@@ -19,9 +19,9 @@ std::shared_ptr<const Quadratic> make_kernel_quadratic(const Kernel& kernel,
                                                        Definite precomputed = Definite::unknown,
                                                        const Context& context = Threads(1));
 
-/// The same for a matrix whose parts are the matrices of several problems, each a few stretches of
-/// neighbouring rows (classes): expensive values that two of them have in common are computed once
-/// and stored, within `bytes`.
+/// The same for a matrix whose parts are the matrices of several problems, each of a few stretches
+/// of neighbouring rows (classes): expensive values that several of them need are computed once and
+/// stored, within `bytes`.
 std::shared_ptr<const Quadratic> make_shared_quadratic(const Kernel& kernel,
                                                        std::shared_ptr<const Features> rows,
                                                        std::size_t bytes,

@@ -24,20 +24,20 @@ class StoredRows;
 class ExtendedProducts;
 class Factored;
 
-/// What is known of a matrix before any of its values is computed: each kind says all of it.
+/// Properties of a matrix that need no computation of values. None has a default.
 struct MatrixTraits {
   Required<Definite> definite;
   /// The error that a value of rows() is expected to have, relative to the largest diagonal value.
   Required<double> deviation;
-  /// What a value that multiply() works with may be wrong by, proved: |computed - K_ij| <= this
-  /// times sqrt(K_ii K_jj), K being that of the stored numbers, and positive semi-definite.
+  /// A proved bound of the errors of values in multiply(): |computed - K_ij| <= this times
+  /// sqrt(K_ii K_jj), where K is that of the stored numbers, and positive semi-definite.
   Required<double> fast_error, exact_error;
   Required<double> value_cost;    ///< nanoseconds of one core for a value of a row, roughly
-  Required<std::size_t> bytes;    ///< it holds: they come out of the budget that a solver has
+  Required<std::size_t> bytes;    ///< of memory, which count against the budget of a solver
   Required<std::size_t> columns;  ///< of Z in K = Z Z', see Factored; size() where there is none
 };
 
-/// What only some matrices can do (capabilities.hpp); null where this one cannot.
+/// Optional capabilities (capabilities.hpp); null where the matrix lacks them.
 struct MatrixCapabilities {
   const PartialProducts* partial = nullptr;
   const CodedRows* coded = nullptr;
@@ -50,7 +50,7 @@ struct MatrixCapabilities {
 /// A symmetric matrix K over points, known by its rows and its products: the kernel matrix of a
 /// data set, a dense matrix, a low-rank one, one on disk or on other machines. Several variables of
 /// a DualQp may share a point (the two sides of a regression tube, equal rows of opposite classes).
-/// The virtual functions are what every matrix must answer, and no answer is assumed.
+/// Every matrix implements all virtual functions; none has a default.
 class Quadratic {
  public:
   virtual ~Quadratic() = default;

@@ -10,6 +10,7 @@
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/problem/feasible.hpp"
 #include "maxmargin/problem/margin.hpp"
+#include "maxmargin/problem/nearest_to_zero.hpp"
 #include "maxmargin/problem/sub_problem.hpp"
 #include "maxmargin/solver/cached.hpp"
 #include "maxmargin/solver/limits.hpp"
@@ -75,11 +76,10 @@ std::optional<std::string> refuses_sets(const DualQp& qp, const Sets& sets) {
 
 /// Some point within bounds and rows; where there are entropies, strictly within.
 std::vector<double> start_of(const DualQp& qp) {
-  std::vector<double> a(qp.size());
+  std::vector<double> a = nearest_to_zero(qp);
   bool inside = false;
   for (std::size_t v = 0; v < qp.size(); ++v) {
     const Block& block = qp.block[v];
-    a[v] = std::clamp(0.0, block.lower, block.upper);
     if (block.entropy == Entropy::none) continue;
     inside = true;
     if (block.lower < 0) continue;  // 0 is inside

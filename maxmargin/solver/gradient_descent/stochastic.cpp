@@ -5,6 +5,7 @@
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/problem/margin.hpp"
+#include "maxmargin/problem/nearest_to_zero.hpp"
 #include "maxmargin/solver/cached.hpp"
 #include "maxmargin/solver/gradient_descent/gradient_descent.hpp"
 #include "maxmargin/solver/standing.hpp"
@@ -152,11 +153,7 @@ class Epochs {
     epochs_ = 1;
     weight_ = 1;
   }
-  void start_anew() {
-    solution_.a.clear();
-    for (const Block& block : qp_.block)
-      solution_.a.push_back(std::clamp(0.0, block.lower, block.upper));
-  }
+  void start_anew() { solution_.a = nearest_to_zero(qp_); }
 
   const DualQp& qp_;
   const Stochastic& options_;

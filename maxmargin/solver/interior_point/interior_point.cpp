@@ -7,6 +7,7 @@
 #include "maxmargin/problem/consistent.hpp"
 #include "maxmargin/problem/feasible.hpp"
 #include "maxmargin/problem/matrix/low_rank/low_rank.hpp"
+#include "maxmargin/problem/nearest_to_zero.hpp"
 #include "maxmargin/solver/equations/memory.hpp"
 #include "maxmargin/solver/interior_point/low_rank_path.hpp"
 #include "maxmargin/solver/interior_point/path.hpp"
@@ -143,9 +144,7 @@ class Follower {
 
   /// Stopped before K was complete: a point within the bounds, nothing known about it.
   Solution without_matrix() {
-    std::vector<double> a(qp_.size());
-    for (std::size_t v = 0; v < qp_.size(); ++v)
-      a[v] = std::clamp(0.0, qp_.block[v].lower, qp_.block[v].upper);
+    std::vector<double> a = nearest_to_zero(qp_);
     restore_equality(qp_, a);
     best_.a = std::move(a);
     best_.evaluation.lambda.assign(qp_.A.size(), 0.0);

@@ -22,7 +22,7 @@ struct InteriorPoint {
   double low_rank = 0;  ///< more than 0: by columns close to K, see low_rank_path.hpp
 
   static constexpr bool any_convex_cost = true;  ///< blocks with an entropy too (problem 10.9)
-  static constexpr bool takes_start = true;      ///< Run::start is of use to it
+  static constexpr bool takes_start = true;      ///< uses Run::start
   static constexpr std::string_view name = "interior-point";
   static constexpr std::string_view summary =
       "path following with all of K in memory, or columns close to it; any equality rows; the most "

@@ -10,6 +10,7 @@
 #include "maxmargin/solver/interior_point/path.hpp"
 #include "maxmargin/solver/solvers.hpp"
 #include "tests/dense_quadratic.hpp"
+#include "tests/kkt_violation.hpp"
 
 namespace maxmargin::interior_point_test {
 namespace {
@@ -47,27 +48,6 @@ InteriorPoint precise() {
   return options;
 }
 
-/// The largest violation of the optimality conditions at a and lambda, by the double loop.
-double violation(const DualQp& qp, const Solution& solution) {
-  const auto& K = dynamic_cast<const DenseQuadratic&>(*qp.K);
-  double worst = 0;
-  for (std::size_t v = 0; v < qp.size(); ++v) {
-    const Block& block = qp.block[v];
-    double slope = block.slope(solution.a[v]);
-    for (std::size_t w = 0; w < qp.size(); ++w)
-      slope += block.sign * qp.block[w].sign * K.at(qp.row[v], qp.row[w]) * solution.a[w];
-    for (std::size_t r = 0; r < qp.A.size(); ++r) slope += qp.A[r][v] * solution.lambda[r];
-    if (solution.a[v] < block.upper) worst = std::max(worst, -slope);
-    if (solution.a[v] > block.lower) worst = std::max(worst, slope);
-  }
-  for (std::size_t r = 0; r < qp.A.size(); ++r) {
-    double sum = -qp.d[r];
-    for (std::size_t v = 0; v < qp.size(); ++v) sum += qp.A[r][v] * solution.a[v];
-    worst = std::max(worst, std::abs(sum));
-  }
-  return worst;
-}
-
 const Threads& crew() {
   static const Threads two(2);
   return two;
@@ -87,7 +67,7 @@ TEST(InteriorPoint, ReachesTwelveDigitsInTensOfIterations) {
     const Solution solution = solved(qp, options);
     EXPECT_EQ(solution.ended, Ended::converged) << cost;
     EXPECT_LE(solution.iterations, 40u) << cost;
-    EXPECT_LE(violation(qp, solution), options.stop.kkt) << cost;
+    EXPECT_LE(kkt_violation(qp, solution), options.stop.kkt) << cost;
   }
 }
 
@@ -112,7 +92,7 @@ TEST(InteriorPoint, TakesAnyNumberOfRows) {
     const Solution solution = solved(qp);
     EXPECT_EQ(solution.ended, Ended::converged) << rows;
     EXPECT_EQ(solution.lambda.size(), rows);
-    EXPECT_LE(violation(qp, solution), 1e-8) << rows;
+    EXPECT_LE(kkt_violation(qp, solution), 1e-8) << rows;
   }
 }
 
@@ -122,12 +102,12 @@ TEST(InteriorPoint, TakesTwoRowsThatOverlapAndOnesThatAreRepeated) {
   for (Block& block : qp.block) block.linear = 0;
   qp.A.emplace_back(qp.size(), 1.0);
   qp.d.push_back(120);
-  EXPECT_LE(violation(qp, solved(qp)), 1e-9);
+  EXPECT_LE(kkt_violation(qp, solved(qp)), 1e-9);
   qp.A.push_back(qp.A[1]);
   qp.d.push_back(qp.d[1]);
   const Solution repeated = solved(qp);
   EXPECT_EQ(repeated.ended, Ended::converged);
-  EXPECT_LE(violation(qp, repeated), 1e-9);
+  EXPECT_LE(kkt_violation(qp, repeated), 1e-9);
 }
 
 DualQp regression(std::size_t points, double epsilon, double curvature, std::uint64_t seed) {
@@ -161,7 +141,7 @@ TEST(InteriorPoint, VariablesThatShareAPointAreAsIfTheyHadOneEach) {
     for (std::size_t v = 0; v < shared.size(); ++v) apart.row[v] = static_cast<Index>(v);
     const Solution x = solved(shared), y = solved(apart);
     EXPECT_EQ(x.ended, Ended::converged);
-    EXPECT_LE(violation(shared, x), 1e-9);
+    EXPECT_LE(kkt_violation(shared, x), 1e-9);
     for (std::size_t v = 0; v < shared.size(); ++v) EXPECT_NEAR(x.a[v], y.a[v], 1e-6);
     EXPECT_NEAR(x.lambda[0], y.lambda[0], 1e-7);
   }
@@ -193,7 +173,7 @@ TEST(InteriorPoint, AWrongRemovalIsUndone) {
     Solution solution;
     solution.a = end.a;
     solution.lambda = end.evaluation.lambda;
-    EXPECT_LE(violation(qp, solution), 1e-8) << seed;
+    EXPECT_LE(kkt_violation(qp, solution), 1e-8) << seed;
   }
   EXPECT_GT(removed, 0u);
   EXPECT_GT(back, 0u);
@@ -212,7 +192,7 @@ TEST(InteriorPoint, TakesLogisticAndExponentialCosts) {
       }
       const Solution solution = solved(qp);
       EXPECT_EQ(solution.ended, Ended::converged) << cost;
-      EXPECT_LE(violation(qp, solution), 1e-9) << cost;
+      EXPECT_LE(kkt_violation(qp, solution), 1e-9) << cost;
       const auto& K = dynamic_cast<const DenseQuadratic&>(*qp.K);
       for (std::size_t v = 0; v < qp.size(); ++v) {
         double f = solution.lambda[0];
@@ -237,7 +217,7 @@ TEST(InteriorPoint, TakesFixedVariablesAndBoundsOnOneSideOrNone) {
   }
   const Solution solution = solved(qp);
   EXPECT_EQ(solution.ended, Ended::converged);
-  EXPECT_LE(violation(qp, solution), 1e-9);
+  EXPECT_LE(kkt_violation(qp, solution), 1e-9);
   for (std::size_t v = 0; v < qp.size(); v += 4) EXPECT_EQ(solution.a[v], 0.25);
 }
 
@@ -246,7 +226,7 @@ TEST(InteriorPoint, TakesASingularMatrixAndEqualPoints) {
   qp.K = std::make_shared<DenseQuadratic>(40, std::vector<double>(1600, 1.0));
   const Solution solution = solved(qp);
   EXPECT_EQ(solution.ended, Ended::converged);
-  EXPECT_LE(violation(qp, solution), 1e-9);
+  EXPECT_LE(kkt_violation(qp, solution), 1e-9);
 }
 
 /// A problem whose K is Z Z', and the same with that matrix written out.
@@ -278,12 +258,12 @@ TEST(InteriorPoint, ALowRankMatrixGivesTheSameOptimum) {
     const Solution low_rank = solved(qp.low_rank, options);
     EXPECT_EQ(low_rank.ended, Ended::converged) << cost;
     EXPECT_LE(low_rank.iterations, 40u) << cost;
-    EXPECT_LE(violation(qp.full, low_rank), options.stop.kkt) << cost;
+    EXPECT_LE(kkt_violation(qp.full, low_rank), options.stop.kkt) << cost;
   }
   const Twins tube = twins(regression(300, 0.1, 0, 5), 4, 9);
   const Solution low_rank = solved(tube.low_rank);
   EXPECT_EQ(low_rank.ended, Ended::converged);
-  EXPECT_LE(violation(tube.full, low_rank), 1e-9);
+  EXPECT_LE(kkt_violation(tube.full, low_rank), 1e-9);
 }
 
 // All variables at their upper bounds: no point lies strictly inside.

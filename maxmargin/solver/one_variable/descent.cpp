@@ -89,10 +89,10 @@ Index Descent::worst() const {
                             violation_.begin());
 }
 
-/// The largest violations of those that are not kept, among equals the smallest indices.
+/// The variables with the largest violations that are not yet in the set; of equal ones the first.
 std::vector<Index> Descent::most_violating(std::size_t wanted) {
   std::vector<Index> found;
-  // What was enough the last time mostly is enough now, and spares looking at many more.
+  // The smallest violation of the last set is mostly low enough a threshold for the next one.
   for (double least = last_least_ / 2;; least = 0) {
     std::vector<std::vector<Index>> of_task(task_worst_.size());
     shared_.context.threads.run(task_worst_.size(), [&](std::size_t task) {
@@ -124,10 +124,10 @@ std::vector<Index> Descent::choose_set() {
   const std::size_t most = std::min(shared_.working_set, a_.size());
   if (most == 1) return {worst()};
   // Variables that are still free take part again: leaving them out would undo their last steps.
-  const std::size_t most_kept = most / 2;
+  const std::size_t most_reused = most / 2;
   std::vector<Index> set;
   for (const Index v : last_set_)
-    if (is_free(v) && set.size() < most_kept) set.push_back(v);
+    if (is_free(v) && set.size() < most_reused) set.push_back(v);
   for (const Index v : set) in_set_[v] = true;
   const std::vector<Index> others = most_violating(most - set.size());
   for (const Index v : set) in_set_[v] = false;
@@ -312,8 +312,8 @@ void Descent::carry_over(const std::vector<Index>& set, std::span<const double> 
     shared_.cache.add(changed, coefficients, wishes(set, changed), f_, shared_.context.threads);
 }
 
-/// Rows of points that have come to a bound are mostly not needed again; if they are, and cheap,
-/// they are computed again as fast as memory for them is had.
+/// Rows of points at a bound are mostly not needed again, and cheap ones are recomputed in about
+/// the time that fresh memory for them takes.
 RowCache::Wishes Descent::wishes(const std::vector<Index>& set,
                                  const std::vector<Index>& changed) const {
   std::vector<Index> free;
@@ -323,12 +323,12 @@ RowCache::Wishes Descent::wishes(const std::vector<Index>& set,
   const bool cheap = qp_.K->value_cost() < shared_.context.costs.touch_value;
   RowCache::Wishes wishes;
   wishes.keep.resize(changed.size());
-  std::size_t kept = 0;
+  std::size_t wanted = 0;
   for (std::size_t k = 0; k < changed.size(); ++k) {
     wishes.keep[k] = !cheap || std::binary_search(free.begin(), free.end(), changed[k]);
-    kept += wishes.keep[k];
+    wanted += wishes.keep[k];
   }
-  if (shared_.cache.lacks_room_for(kept)) wishes.precious = precious();
+  if (shared_.cache.lacks_room_for(wanted)) wishes.precious = precious();
   return wishes;
 }
 

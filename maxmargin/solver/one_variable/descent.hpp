@@ -69,7 +69,7 @@ class Descent {
     return a_[v] > qp_.block[v].lower && a_[v] < qp_.block[v].upper;
   }
 
-  /// Computes K beta anew: what many steps have added up in rounding is gone.
+  /// Computes K beta anew, without the rounding errors of the steps.
   void refresh();
 
   /// The variables moved elsewhere, with the products K beta there.

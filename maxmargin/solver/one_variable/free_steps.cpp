@@ -32,7 +32,7 @@ class FreeSteps {
     fill_kernel();
   }
 
-  /// False when there is nothing to gain by another step.
+  /// False when another step gains nothing.
   bool step() {
     if (remaining_.empty() || !solve()) return false;
     double length = 1;
@@ -46,7 +46,7 @@ class FreeSteps {
       whole = false;
     }
     move(length);
-    fix_what_is_at_bounds();
+    fix_at_bounds();
     return !whole;
   }
 
@@ -151,8 +151,8 @@ class FreeSteps {
     }
   }
 
-  /// What has come to a bound, or as good as that, stays there.
-  void fix_what_is_at_bounds() {
+  /// Variables at a bound, up to rounding, stay there.
+  void fix_at_bounds() {
     std::erase_if(remaining_, [&](std::size_t position) {
       const Block& block = qp_.block[free_[position]];
       const double width = block.upper - block.lower;

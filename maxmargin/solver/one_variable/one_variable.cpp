@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "maxmargin/problem/evaluate.hpp"
+#include "maxmargin/problem/nearest_to_zero.hpp"
 #include "maxmargin/solver/limits.hpp"
 #include "maxmargin/solver/one_variable/descent.hpp"
 #include "maxmargin/solver/primal_dual/primal_dual.hpp"
@@ -31,7 +32,7 @@ class Sweeps {
         block_(std::clamp<std::size_t>(cache_bytes / (qp.K->size() * sizeof(float) + 64), 1,
                                        block_size)),
         cache_(qp.K, cache_bytes, block_),
-        descent_(qp, run.start.empty() ? start(qp) : run.start, run.precision,
+        descent_(qp, run.start.empty() ? nearest_to_zero(qp) : run.start, run.precision,
                  {cache_, block_, run}, run.start_f),
         goal_(stop.kkt / 2) {}
 
@@ -46,12 +47,6 @@ class Sweeps {
   }
 
  private:
-  static std::vector<double> start(const DualQp& qp) {
-    std::vector<double> a;
-    for (const Block& block : qp.block) a.push_back(std::clamp(0.0, block.lower, block.upper));
-    return a;
-  }
-
   /// All variables that violate their conditions when it begins, in their order.
   void sweep() {
     const double violation = descent_.look();
@@ -98,7 +93,7 @@ class Sweeps {
       return;
     }
     goal_ *= 0.3;
-    // Below the rounding of the derivatives themselves there is nothing to gain.
+    // The rounding error of the derivatives exceeds the goal.
     if (goal_ < 1e-15 * first_violation_) ended_ = Ended::stalled;
   }
 

@@ -12,15 +12,15 @@
 
 namespace maxmargin {
 
-/// The variable with the largest violation is moved to its minimiser within its bounds: what the
-/// primal-dual method is without rows.
+/// Greedy coordinate descent (Gauss-Seidel steps): the variable with the largest violation moves to
+/// its minimiser within its bounds; the primal-dual method without rows.
 struct GaussSeidel {
   Stop stop;
   std::size_t cache_bytes = std::size_t{1} << 30;  ///< for kernel rows
   int working_set = 256;
   bool newton = true;
 
-  static constexpr bool takes_start = true;  ///< Run::start is of use to it
+  static constexpr bool takes_start = true;  ///< uses Run::start
   static constexpr std::string_view name = "gauss-seidel";
   static constexpr std::string_view summary =
       "the largest violation first, one variable at a time; no equality row";
@@ -38,7 +38,7 @@ struct Sor {
   std::size_t cache_bytes = std::size_t{1} << 30;
   double relaxation = 1;
 
-  static constexpr bool takes_start = true;  ///< Run::start is of use to it
+  static constexpr bool takes_start = true;  ///< uses Run::start
   static constexpr std::string_view name = "sor";
   static constexpr std::string_view summary =
       "sweeps with over-relaxation, one variable at a time; no equality row";
@@ -54,7 +54,7 @@ struct AdaTron {
   std::size_t cache_bytes = std::size_t{1} << 30;
   double rate = 1;
 
-  static constexpr bool takes_start = true;  ///< Run::start is of use to it
+  static constexpr bool takes_start = true;  ///< uses Run::start
   static constexpr std::string_view name = "adatron";
   static constexpr std::string_view summary =
       "sweeps with one learning rate, one variable at a time; no equality row";

@@ -79,7 +79,7 @@ std::size_t iterate_greedily(SetProblem& p, double target, std::size_t most_step
     const double wish = p.a[i] - p.slope[i] / p.diagonal[i];
     const double to = std::clamp(wish, p.lower[i], p.upper[i]);
     const double step = to - p.a[i];
-    if (step == 0) break;  // less than a double can show
+    if (step == 0) break;  // below the rounding of the variable
     p.a[i] = to;
     ++steps;
     if (!std::isfinite(to)) break;

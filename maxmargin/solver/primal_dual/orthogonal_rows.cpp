@@ -7,9 +7,9 @@
 namespace maxmargin {
 namespace {
 
-// A row of which no more than this share is new depends on the others: the share is all rounding.
+// A row whose part orthogonal to the others is at most this share of it depends on them.
 constexpr double dependent = 1e-13;
-// And its d is that of the others if it differs by no more than this share of the terms.
+// Its d is consistent with theirs if it differs by at most this share of the terms.
 constexpr double same_sum = 1e-9;
 
 double product(std::span<const double> x, std::span<const double> y) {
@@ -31,7 +31,7 @@ OrthogonalRows::OrthogonalRows(const DualQp& qp) {
     const double whole = std::sqrt(product(rest, rest));
     // Gram-Schmidt, twice: the second time takes what rounding left in the first.
     for (int round = 0; round < 2; ++round)
-      for (std::size_t j = 0; j < kept_.size(); ++j) {
+      for (std::size_t j = 0; j < source_.size(); ++j) {
         const std::vector<double>& other = problem_.A[j];
         const double part = product(rest, other) / (root_n * root_n);
         for (std::size_t v = 0; v < rest.size(); ++v) rest[v] -= part * other[v];
@@ -43,8 +43,8 @@ OrthogonalRows::OrthogonalRows(const DualQp& qp) {
     if (size > dependent * whole) {
       // Entries of mean square 1.
       for (double& entry : rest) entry *= root_n / size;
-      share[kept_.size()] = size / root_n;
-      kept_.push_back(r);
+      share[source_.size()] = size / root_n;
+      source_.push_back(r);
       problem_.A.push_back(std::move(rest));
       problem_.d.push_back(target * root_n / size);
     } else {
@@ -57,25 +57,25 @@ OrthogonalRows::OrthogonalRows(const DualQp& qp) {
 std::vector<double> OrthogonalRows::residual(std::span<const double> of_new_rows) const {
   std::vector<double> result(L_.size(), 0.0);
   for (std::size_t r = 0; r < L_.size(); ++r)
-    for (std::size_t j = 0; j < kept_.size(); ++j) result[r] += L_[r][j] * of_new_rows[j];
+    for (std::size_t j = 0; j < source_.size(); ++j) result[r] += L_[r][j] * of_new_rows[j];
   return result;
 }
 
 std::vector<double> OrthogonalRows::multipliers(std::vector<double> of_new_rows) const {
   std::vector<double> result(L_.size(), 0.0);
-  for (std::size_t j = kept_.size(); j-- > 0;) {
-    const std::vector<double>& row = L_[kept_[j]];
+  for (std::size_t j = source_.size(); j-- > 0;) {
+    const std::vector<double>& row = L_[source_[j]];
     const double value = of_new_rows[j] / row[j];
-    result[kept_[j]] = value;
+    result[source_[j]] = value;
     for (std::size_t i = 0; i < j; ++i) of_new_rows[i] -= row[i] * value;
   }
   return result;
 }
 
 std::vector<double> OrthogonalRows::new_multipliers(std::span<const double> of_old_rows) const {
-  std::vector<double> result(kept_.size(), 0.0);
+  std::vector<double> result(source_.size(), 0.0);
   for (std::size_t r = 0; r < L_.size(); ++r)
-    for (std::size_t j = 0; j < kept_.size(); ++j) result[j] += L_[r][j] * of_old_rows[r];
+    for (std::size_t j = 0; j < source_.size(); ++j) result[j] += L_[r][j] * of_old_rows[r];
   return result;
 }
 

@@ -7,7 +7,7 @@
 
 namespace maxmargin {
 
-/// The same problem with orthogonal rows in the place of A: multipliers that move one by one then
+/// The same problem with orthogonal rows in place of A: multipliers that move one by one then
 /// hardly disturb each other, however nearly dependent the rows were. With k linear combinations
 /// A = L B, and d = L e, the constraint is B a = e and lambda'A = (L'lambda)'B. A row that depends
 /// on those before it, to rounding, is left out; its multiplier is 0. Where its d is not what the
@@ -28,9 +28,9 @@ class OrthogonalRows {
 
  private:
   DualQp problem_;
-  std::vector<std::vector<double>> L_;  // of each old row; zero beyond its own place
+  std::vector<std::vector<double>> L_;  // of each old row, lower triangular
   bool contradictory_ = false;
-  std::vector<std::size_t> kept_;  // the old row that brought each new row in
+  std::vector<std::size_t> source_;  // the old row that each new row was made from
 };
 
 }  // namespace maxmargin

@@ -10,6 +10,7 @@
 #include "maxmargin/problem/feasible.hpp"
 #include "maxmargin/problem/margin.hpp"
 #include "maxmargin/problem/matrix/cache/row_cache.hpp"
+#include "maxmargin/problem/nearest_to_zero.hpp"
 #include "maxmargin/solver/limits.hpp"
 #include "maxmargin/solver/one_variable/descent.hpp"
 #include "maxmargin/solver/one_variable/free_steps.hpp"
@@ -23,10 +24,10 @@ constexpr double inner_share = 0.1;
 constexpr std::size_t steps_per_variable = 100;
 // A step of the multipliers in units of the penalty: the method of multipliers converges below 2.
 constexpr double longest_relaxation = 1.9;
-// By how much the violation that is allowed falls with each step of the multipliers.
+// The factor of the allowed violation at each step of the multipliers.
 constexpr double tightening = 0.3;
-// Where so many of their steps do not bring the residual down, the variables are too inexact; a
-// step that is not safe may need some luck, too.
+// After so many steps of the multipliers without a smaller residual, the variables are taken to be
+// too inexact; steps without a safeguard may take longer.
 constexpr int safe_patience = 5;
 constexpr int unsafe_patience = 20;
 // How fast the bound of a step grows while a residual keeps its sign.
@@ -35,18 +36,19 @@ constexpr double bound_growth = 1.2;
 constexpr double enough_reduction = 0.5;
 constexpr double growth = 2;
 constexpr double most_growth = 1e6;
-// So many times all variables could have had their turn, and there was no progress: stalled.
+// Stalled after steps enough to move every variable this many times without progress.
 constexpr std::size_t patience = 20;
-// The systems of the Hessian are solved when their residuals are this small, relative to the start.
+// Relative residual at which the systems of the Hessian count as solved.
 constexpr double converged_share = 0.05;
-// So many working sets are waited for that in sum: with a singular Q it might be for ever.
+// Most working sets, in sum, for which the multipliers wait for that; a singular Q may never get
+// there.
 constexpr int most_waits = 50;
 // Newton steps of all free variables: after so many working sets, so many at a time, for this share
 // of the work done so far.
 constexpr int sets_before_newton = 4;
 constexpr double most_newton_steps = 4;
 constexpr double newton_share = 0.5;
-// So many times the thresholds were tightened and the gap did not fall: it will not.
+// Stalled after tightening the thresholds this many times without a smaller gap.
 constexpr int most_idle_tightenings = 8;
 
 /// The curvature h_r = A_r'Q^-1 A_r of the dual function along each multiplier, by the systems
@@ -120,7 +122,7 @@ struct Units {
 
 class Method {
  public:
-  /// `rows`, where there are such, brought the rows of `qp` about.
+  /// `rows`: the orthogonalisation that made the rows of `qp`; may be null.
   Method(const DualQp& qp, const PrimalDual& options, const Run& run,
          const OrthogonalRows* rows = nullptr)
       : qp_(qp),
@@ -132,7 +134,8 @@ class Method {
         set_size_(set_size(qp, options)),
         cache_(qp.K, options.cache_bytes, set_size_),
         shared_{cache_, set_size_, run, options.newton},
-        primal_(qp, run.start.empty() ? start(qp) : run.start, run.precision, shared_, run.start_f),
+        primal_(qp, run.start.empty() ? nearest_to_zero(qp) : run.start, run.precision, shared_,
+                run.start_f),
         bound_(qp.A.size(), 0.0),
         last_residual_(qp.A.size(), 0.0) {
     hard_ = has_hard_margin(qp);
@@ -163,12 +166,6 @@ class Method {
   }
 
  private:
-  static std::vector<double> start(const DualQp& qp) {
-    std::vector<double> a;
-    for (const Block& block : qp.block) a.push_back(std::clamp(0.0, block.lower, block.upper));
-    return a;
-  }
-
   /// No more variables than there is room for rows in the cache.
   static std::size_t set_size(const DualQp& qp, const PrimalDual& options) {
     const std::size_t row_bytes = qp.K->size() * sizeof(float) + 64;
@@ -240,7 +237,7 @@ class Method {
   }
 
   void move_multipliers() {
-    // What is known in the middle of the run, where the rows do not hold and the offset is off.
+    // A bound before the end, where the rows do not hold and the offset is not the best.
     if (!hard_) bound_here_ = offset_gap(qp_, primal_.a(), primal_.f(), primal_.lambda);
     best_primal_ = std::min(best_primal_, bound_here_.primal);
     double size = 0;
@@ -292,7 +289,7 @@ class Method {
     return (std::isinf(newton) ? units_.penalty[r] : newton) * residual;
   }
 
-  /// The violations that are left ask for steps that a double cannot show beside its variable.
+  /// The steps that the remaining violations ask for are below the rounding of the variables.
   void too_small_to_show() {
     if (qp_.A.empty() || residual_is_small())
       give_up();
@@ -300,7 +297,7 @@ class Method {
       move_multipliers();
   }
 
-  /// Progress is a decrease that a double can show beside the objective, or a smaller violation
+  /// Progress is a decrease above the rounding of the objective, or a smaller violation
   /// than ever since the multipliers moved. A run without either has stalled.
   void watch(double decrease) {
     objective_ -= decrease;
@@ -334,7 +331,7 @@ class Method {
     return true;
   }
 
-  /// The conditions on variables and rows hold to eps_p and eps_d. If that is not enough for the
+  /// The conditions on variables and rows hold to eps_p and eps_d. Where that is not enough for the
   /// certificate, they are asked to hold better.
   void check_convergence() {
     if (ends_here()) return;
@@ -351,7 +348,7 @@ class Method {
     for (double& each : eps_d_) each *= tightening;
     tolerance_ = eps_p_;
     least_violation_ = infinity;
-    // Below the rounding of the derivatives themselves there is nothing to gain.
+    // The rounding error of the derivatives exceeds the goal.
     if (eps_p_ < 1e-15 * first_violation_ || idle_tightenings_ > most_idle_tightenings) give_up();
   }
 
@@ -414,7 +411,7 @@ class Method {
 
   bool is_unbounded() const {
     Sizes sizes(qp_, primal_.a(), primal_.f());
-    // What keeps the rows belongs to the objective as long as they do not hold.
+    // As long as the rows do not hold, the penalty is a part of the objective.
     for (std::size_t r = 0; r < qp_.A.size(); ++r)
       sizes.norm += primal_.penalty[r] * primal_.residual()[r] * primal_.residual()[r];
     return sizes.are_unbounded();
@@ -446,7 +443,7 @@ class Method {
   std::size_t steps_ = 0, idle_ = 0;
   double last_size_ = infinity, least_size_ = infinity;  // of the residuals, in units of eps_d
   double penalty_growth_ = 1;
-  double least_gap_ = infinity, least_kkt_ = infinity;  // at a settlement
+  double least_gap_ = infinity, least_kkt_ = infinity;  // at the checks of convergence
   int idle_tightenings_ = 0;
   int waits_ = 0;
   int sets_ = 0;     // since the last Newton steps

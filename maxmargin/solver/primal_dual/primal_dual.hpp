@@ -51,10 +51,10 @@ struct PrimalDual {
   bool orthogonal = true;
   bool newton = true;
   int working_set = 256;
-  /// Called after every working set, where there is one; whoever sets it keeps it.
+  /// Called after every working set unless null; must outlive the run.
   const std::function<void(const PrimalDualState&)>* watch = nullptr;
 
-  static constexpr bool takes_start = true;  ///< Run::start is of use to it
+  static constexpr bool takes_start = true;  ///< uses Run::start
   static constexpr std::string_view name = "primal-dual";
   static constexpr std::string_view summary =
       "one variable at a time, Newton steps on the multipliers; any number of equality rows";

@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::size_t variables_per_task = 8192;
 
-// To find the worst few of many without sorting them all, every so many are looked at first.
+// To find the worst few of many without sorting them all, a threshold comes from every 17th of
+// them.
 constexpr std::size_t sample_stride = 17;  // odd: variables come in pairs, too
 
 // With several pair rows, the share of a working set that makes pairs is no less than one in this.
@@ -37,11 +38,11 @@ std::vector<Candidate> worst_of(const Side& side, std::span<const Index> id, std
   std::vector<double> sample;
   for (std::size_t v = 0; v < size; v += sample_stride)
     if (const double by = side.violation(v); by > 0) sample.push_back(by);
-  // A place that a sample this size will hardly miss.
-  const std::size_t place = count / sample_stride + count / (2 * sample_stride) + 8;
+  // With half as many again as are wanted, the threshold is hardly ever too high.
+  const std::size_t position = count / sample_stride + count / (2 * sample_stride) + 8;
   double from = 0;
-  if (place < sample.size()) {
-    const auto at = sample.begin() + static_cast<std::ptrdiff_t>(place);
+  if (position < sample.size()) {
+    const auto at = sample.begin() + static_cast<std::ptrdiff_t>(position);
     std::nth_element(sample.begin(), at, sample.end(), std::greater<>());
     from = *at;
   }
@@ -69,7 +70,7 @@ std::vector<Candidate> worst_of(const Side& side, std::span<const Index> id, std
 struct Ends {
   std::vector<Candidate> up, down;
 
-  /// Half of each; where one side has few the other takes their places.
+  /// Keeps half of each; where one side has fewer, more of the other.
   void halve(std::size_t count) {
     const std::size_t most_up = std::max(count / 2, count - std::min(count, down.size()));
     keep_worst(up, most_up);

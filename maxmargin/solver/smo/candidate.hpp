@@ -17,9 +17,9 @@ struct Candidate {
   Index v;
 
   /// `number` is that in the whole problem.
-  Candidate(double by, Index number, Index place)
+  Candidate(double by, Index number, Index position)
       // An odd factor: different numbers for different variables.
-      : violation(by), tie(number * 0x9e3779b1u), v(place) {}
+      : violation(by), tie(number * 0x9e3779b1u), v(position) {}
   bool operator<(const Candidate& other) const {
     return violation != other.violation ? violation > other.violation : tie < other.tie;
   }

@@ -12,8 +12,8 @@ namespace {
 // Parts of a part are no smaller.
 constexpr double least_part = 300;
 constexpr double part_size = 0.25;
-// Of the support vectors of a part, the share that may be free if its solution is to be used, and
-// if there is to be any.
+// Shares of free support vectors of a part: above the first its solution is not used, above the
+// second no start is made.
 constexpr double usable_share = 0.5;
 constexpr double hopeless_share = 0.75;
 // Gradients so close to zero, relative to their spread, leave a variable between its bounds.
@@ -37,7 +37,7 @@ SubProblem part_of(const DualQp& qp) {
   return part;
 }
 
-/// Whether each row can be kept on its own, with both signs of its entries where there were both.
+/// Whether each row can hold on its own, with both signs of its entries where there were both.
 bool resembles(const DualQp& part, const DualQp& whole) {
   const auto has = [](const std::vector<double>& row, double sign) {
     return std::any_of(row.begin(), row.end(), [&](double entry) { return entry * sign > 0; });
@@ -78,44 +78,45 @@ std::vector<double> coefficients_of(const DualQp& qp, const SubProblem& part,
   return beta;
 }
 
-/// By how much each variable wants to grow when the decision function is that of a part.
-std::vector<double> wishes(const DualQp& qp, std::span<const double> beta, const Solution& solution,
-                           const Threads& threads) {
+/// The negative gradient of each variable under the decision function of a part.
+std::vector<double> negative_gradients(const DualQp& qp, std::span<const double> beta,
+                                       const Solution& solution, const Threads& threads) {
   std::vector<double> f(qp.K->size());
   qp.K->multiply(beta, f, Precision::fast, threads);
-  std::vector<double> wish(qp.size());
+  std::vector<double> negative_gradient(qp.size());
   for (std::size_t v = 0; v < qp.size(); ++v) {
     const Block& block = qp.block[v];
-    wish[v] = -(block.sign * f[qp.row[v]] + block.linear);
-    for (std::size_t r = 0; r < qp.A.size(); ++r) wish[v] -= solution.lambda[r] * qp.A[r][v];
+    negative_gradient[v] = -(block.sign * f[qp.row[v]] + block.linear);
+    for (std::size_t r = 0; r < qp.A.size(); ++r)
+      negative_gradient[v] -= solution.lambda[r] * qp.A[r][v];
   }
-  return wish;
+  return negative_gradient;
 }
 
-/// Puts the variables of a pair row where they wish to be, all wishes moved by the number that
-/// makes the row hold.
-void place(const DualQp& qp, std::size_t r, const std::vector<double>& wish, double spread,
-           std::vector<double>& a) {
+/// Puts each variable of a pair row at the bound its negative gradient points to, all of them
+/// shifted by the multiplier with which the row holds.
+void start_pair_row(const DualQp& qp, std::size_t r, const std::vector<double>& negative_gradient,
+                    double spread, std::vector<double>& a) {
   const std::vector<double>& row = qp.A[r];
   const double width = undecided * spread;
   const auto at = [&](std::size_t v, double shift) {
     const Block& block = qp.block[v];
-    const double share = 0.5 + (wish[v] + shift * row[v]) / width;
+    const double share = 0.5 + (negative_gradient[v] + shift * row[v]) / width;
     return std::clamp(block.lower + (block.upper - block.lower) * share, block.lower, block.upper);
   };
-  double low = -spread, high = spread, settled = -qp.d[r];
-  std::vector<Index> open;  // variables that the shift can still move
+  double low = -spread, high = spread, decided = -qp.d[r];
+  std::vector<Index> open;  // variables whose bound depends on the shift
   for (std::size_t v = 0; v < qp.size(); ++v)
     if (row[v] != 0) open.push_back(static_cast<Index>(v));
   for (int halving = 0; halving < 40; ++halving) {
     const double middle = (low + high) / 2;
-    double sum = settled;
+    double sum = decided;
     for (const Index v : open) sum += row[v] * at(v, middle);
     (sum > 0 ? high : low) = middle;
     std::erase_if(open, [&](Index v) {
       const double value = at(v, low);
       if (value != at(v, high)) return false;
-      settled += row[v] * value;
+      decided += row[v] * value;
       return true;
     });
   }
@@ -123,9 +124,9 @@ void place(const DualQp& qp, std::size_t r, const std::vector<double>& wish, dou
     if (row[v] != 0) a[v] = at(v, low);
 }
 
-/// The same where rows are coupled: all of them hold at the multipliers of a problem in which each
-/// variable decides by its wish alone, which are near those of the part.
-void place_all(const DualQp& qp, const std::vector<double>& wish, Start& start) {
+/// The same with coupled rows: their multipliers are those of a problem that is linear in the
+/// variables, with these gradients, and are close to those of the part.
+void start_coupled(const DualQp& qp, const std::vector<double>& negative_gradient, Start& start) {
   const double width = undecided * start.spread;
   DualQp decided;
   decided.A = qp.A;
@@ -137,7 +138,7 @@ void place_all(const DualQp& qp, const std::vector<double>& wish, Start& start) 
     block.curvature = block.upper > block.lower ? width / (block.upper - block.lower) : 1;
     block.linear = -block.curvature * middle;
     decided.block.push_back(block);
-    slope[v] = -wish[v];
+    slope[v] = -negative_gradient[v];
     for (std::size_t r = 0; r < qp.A.size(); ++r) slope[v] -= start.lambda[r] * qp.A[r][v];
   }
   start.lambda = best_multipliers(decided, slope, std::move(start.lambda));
@@ -164,17 +165,17 @@ std::vector<double> column_means(const Quadratic& K, const Threads& threads) {
   return mean;
 }
 
-/// The same where there are no rows, as with a penalised bias, which is part of K: f moves by the
-/// number that is the mean of what the moved coefficients, `part` before, add to it.
-void place_freely(const DualQp& qp, const std::vector<double>& wish, std::span<const double> part,
-                  const Threads& threads, Start& start) {
+/// The same without rows, as with a penalised bias, which is part of K: f is shifted by the mean of
+/// what the change of the coefficients, `part` before, adds to it.
+void start_without_rows(const DualQp& qp, const std::vector<double>& negative_gradient,
+                        std::span<const double> part, const Threads& threads, Start& start) {
   const double width = undecided * start.spread;
   const std::vector<double> mean = column_means(*qp.K, threads);
   double before = 0;
   for (std::size_t p = 0; p < mean.size(); ++p) before += mean[p] * part[p];
   const auto at = [&](std::size_t v, double shift) {
     const Block& block = qp.block[v];
-    const double share = 0.5 + (wish[v] - shift * block.sign) / width;
+    const double share = 0.5 + (negative_gradient[v] - shift * block.sign) / width;
     return std::clamp(block.lower + (block.upper - block.lower) * share, block.lower, block.upper);
   };
   double low = -start.spread, high = start.spread;
@@ -204,19 +205,21 @@ Start cascade_start(const DualQp& qp, const Threads& threads, const RoughSolver&
   if (solution.ended != Ended::converged || share > usable_share) return start;
 
   const std::vector<double> beta = coefficients_of(qp, part, solution);
-  const std::vector<double> wish = wishes(qp, beta, solution, threads);
-  const auto [least, most] = std::minmax_element(wish.begin(), wish.end());
+  const std::vector<double> negative_gradient = negative_gradients(qp, beta, solution, threads);
+  const auto [least, most] =
+      std::minmax_element(negative_gradient.begin(), negative_gradient.end());
   start.spread = *most - *least;
   start.lambda = solution.lambda;
   start.a.assign(qp.size(), 0.0);
   const bool decided = std::ranges::all_of(
       qp.block, [](const Block& b) { return std::isfinite(b.upper) && std::isfinite(b.lower); });
   if (!kinds.coupled.empty() && decided)
-    place_all(qp, wish, start);
+    start_coupled(qp, negative_gradient, start);
   else if (qp.A.empty() && decided)
-    place_freely(qp, wish, beta, threads, start);
+    start_without_rows(qp, negative_gradient, beta, threads, start);
   else
-    for (const std::size_t r : kinds.pair) place(qp, r, wish, start.spread, start.a);
+    for (const std::size_t r : kinds.pair)
+      start_pair_row(qp, r, negative_gradient, start.spread, start.a);
   return start;
 }
 

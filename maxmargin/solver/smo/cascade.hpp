@@ -20,10 +20,10 @@ struct Start {
 /// Solves a problem from a start, to a few hundredths of the spread of its gradient.
 using RoughSolver = std::function<Solution(const DualQp&, const Start&)>;
 
-/// A warm start from the solution of a quarter of the points with four times their bounds, which is
-/// found in the same way. Where most support vectors are bounded, its decision function predicts
-/// the bound of almost every variable: one product with K then replaces many steps. It says little
-/// where most support vectors are free.
+/// A warm start by recursive sampling: the solution of a quarter of the points with four times
+/// their bounds, which starts in the same way. Where most support vectors are bounded, its decision
+/// function predicts the bound of almost every variable, and one product with K replaces many
+/// steps. Where most are free it predicts little.
 Start cascade_start(const DualQp& qp, const Threads& threads, const RoughSolver& solve);
 
 }  // namespace maxmargin

@@ -13,7 +13,7 @@ namespace {
 constexpr double first_penalty = 1;
 constexpr double most_growth = 1e4;
 constexpr std::size_t most_idle_updates = 100;
-// A row that loses all but this share when the others are taken from it depends on them.
+// A row whose part orthogonal to the others is below this share of it depends on them.
 constexpr double least_share = 1e-9;
 
 /// The entries of an equality row are the signs of its variables times this; 0: they are not, or
@@ -50,7 +50,7 @@ struct Orthogonal {
     for (std::size_t v = 0; v < qp.size(); ++v) now[v] = qp.A[r][v] * qp.block[v].sign;
     parts[r] = 1;
     const double size = std::sqrt(dot(now, now));
-    // Twice is enough: the second time takes away what rounding left.
+    // Gram-Schmidt twice: the second pass removes rounding errors of the first.
     for (int pass = 0; pass < 2; ++pass)
       for (std::size_t k = 0; k < row.size(); ++k) {
         const double share = dot(now, row[k]) / dot(row[k], row[k]);

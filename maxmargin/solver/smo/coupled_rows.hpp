@@ -41,9 +41,9 @@ class CoupledRows {
   /// Of all rows, for one variable of the whole problem.
   const double* entries(std::size_t variable) const { return entries_.data() + variable * rows_; }
 
-  /// Computes r anew.
+  /// Computes r from beta.
   void measure(std::span<const double> beta);
-  /// Carries r along with a change of one beta.
+  /// Updates r after a change of one beta.
   void move(std::size_t variable, double change);
   const std::vector<double>& residual() const { return residual_; }
   double largest_residual() const;
@@ -63,7 +63,7 @@ class CoupledRows {
 
   /// mu from the multipliers of all rows of the problem.
   void start_from(const RowKinds& kinds, std::span<const double> lambda);
-  /// r has not become smaller for many updates: no point keeps the rows, or rounding is in the way.
+  /// r has not become smaller for many updates: the rows are infeasible, or all of r is rounding.
   bool is_stuck() const;
 
   /// The multipliers of all rows of the problem, from those of the pair rows when they are alone.

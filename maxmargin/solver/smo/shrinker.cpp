@@ -9,7 +9,7 @@
 namespace maxmargin {
 namespace {
 
-// Outer iterations between two looks at what could be left out, and how much it must be.
+// Outer iterations between two attempts to shrink, and the least share of variables worth it.
 constexpr std::size_t iterations_between_looks = 10;
 constexpr double most_remaining = 0.7;
 
@@ -25,9 +25,9 @@ Shrinker::Shrinker(SmoState& state) : state_(state), allowed_(state.options.shri
   state.active.f = full_f_;
 }
 
-/// In the end f is to be had again where it was left out, from as many kernel values as the whole
-/// run takes. That pays where values are cheap and rows come again and again, not where rows are
-/// expensive and kept.
+/// To restore f at the points left out takes about as many kernel values as the whole run.
+/// Shrinking pays where values are cheap and rows are computed repeatedly, not where rows are
+/// expensive and cached.
 bool Shrinker::pays() const {
   const SmoState& s = state_;
   return !stores_truncated_rows(*s.active.K) &&

@@ -13,9 +13,9 @@ class Shrinker {
   /// Leaves out what can be, every so many calls and where that pays; true if the active problem is
   /// now another one.
   bool shrink(const Active::Gradient& gradient);
-  /// Back to the whole problem: f where it was left out follows from what has changed since.
+  /// Returns to the whole problem; f at the points left out follows from the changes since.
   void restore();
-  /// A part of the problem has stalled, and the same part would stall again.
+  /// After a shrunk problem has stalled, which it would do again.
   void forbid() { allowed_ = false; }
 
  private:

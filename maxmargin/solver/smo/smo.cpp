@@ -23,15 +23,16 @@ namespace {
 // Newton steps are taken so many at a time, and may take this share of the work done so far.
 constexpr double most_newton_steps = 4;
 constexpr double newton_share = 0.2;
-// Of the work so far, what it takes pairs to come to a gap that is smaller by that factor.
+// Pairs reduce the gap by tail_factor in this share of the work so far.
 constexpr double tail_share = 0.25, tail_factor = 0.3;
-// The multipliers of coupled rows move on when the violation is this share of what they move by.
+// The multipliers of coupled rows are updated when the violation is this share of their next
+// change.
 constexpr double coupling_share = 0.5;
-// To what share of the spread of its gradient a part is solved.
+// The violation to which a sample is solved for a warm start, as a share of the spread of its
+// gradient.
 constexpr double rough_share = 0.015;
 
-/// The outer loop: improve by the first strategy that takes the problem, shrink, look whether it is
-/// solved.
+/// The outer loop: check convergence, shrink, improve by the first strategy that takes the problem.
 class Outer {
  public:
   /// `rough`: a violation of this share of the spread of the gradient is small enough.
@@ -95,7 +96,7 @@ class Outer {
     for (auto& each : strategies_) each->resized();
   }
 
-  /// The active problem is solved to the goal: is the whole one, and is the gap small enough?
+  /// The active problem is solved to the goal; decides whether the whole one is, and by its gap.
   void check_convergence(const Active::Gradient& gradient) {
     if (state_.is_shrunk()) return restore();
     const Stop& stop = state_.options.stop;
@@ -126,8 +127,8 @@ class Outer {
     if (state_.goal < 1e-15 * first_violation_) ended_ = Ended::stalled;
   }
 
-  /// Close to the optimum: all free variables at once, where there are not too many.
-  /// `tail`: the work that it would spare.
+  /// Newton steps of all free variables, close to the optimum and where these are not too many.
+  /// `tail`: the work that they would save.
   bool newton(double tail) {
     Active& active = state_.active;
     std::vector<Index> free;
@@ -135,7 +136,7 @@ class Outer {
       if (active.is_free(v)) free.push_back(static_cast<Index>(v));
     const std::size_t bytes = free.size() * free.size() * (sizeof(float) + sizeof(double));
     if (free.size() < 2 || bytes > state_.options.cache_bytes) return false;
-    // Not by the clock: the same input takes the same path.
+    // By the cost model, not by the clock: the same input takes the same path.
     const double cost = state_.run.costs.newton(free.size());
     const double worth = std::max(tail, newton_share * state_.work);
     if (cost > worth) return false;
@@ -148,7 +149,7 @@ class Outer {
     for (std::size_t k = 0; k < move.variables.size(); ++k) {
       const Index v = move.variables[k];
       const double wanted = active.beta[v] + move.change[k];
-      // What has come to a bound lies on it exactly.
+      // What reaches a bound lies on it exactly.
       active.beta[v] = std::clamp(wanted, active.lower[v], active.upper[v]);
       points.push_back(active.point[v]);
     }
@@ -180,7 +181,7 @@ class Outer {
     progress.primal = best_primal_;
     progress.dual = best_dual_;
     progress.relative_gap = last_gap_;
-    // Violations fall about geometrically.
+    // Violations decrease about geometrically.
     progress.done = std::clamp(std::log(first_violation_ / gradient.violation()) /
                                    std::max(1e-9, std::log(first_violation_ / state_.goal)),
                                0.0, 1.0);
@@ -195,15 +196,15 @@ class Outer {
     return evaluation;
   }
 
-  /// The problem is solved well enough for the present multipliers of the coupled rows. Where the
-  /// rows almost hold, the nearest point does where they hold; else the multipliers move on.
+  /// The problem is solved well enough for the current multipliers of the coupled rows. Where the
+  /// rows almost hold, goes to the nearest feasible point; otherwise updates the multipliers.
   void couple(const Active::Gradient& gradient) {
     if (!within_limits(gradient)) return;
     if (state_.coupling.is_stuck()) {
       ended_ = Ended::stalled;
       return;
     }
-    // Variables that do not belong between their bounds would take many steps to come back.
+    // Moves as few variables off their bounds as possible: each would take steps to return.
     if (gradient.violation() <= state_.goal &&
         state_.coupling.largest_residual() * state_.largest_diagonal() <= state_.goal &&
         continue_from(gently_feasible(state_.qp, state_.variables(), state_.active.slopes(gradient),
@@ -214,7 +215,7 @@ class Outer {
     state_.apply_multipliers();
   }
 
-  /// Goes on at a point where all equality rows hold; false if there is none.
+  /// Continues from a feasible point; false if there is none.
   bool continue_from(const std::optional<std::vector<double>>& found) {
     if (!found) return false;
     const std::vector<double> before = state_.point_coefficients();
@@ -247,7 +248,7 @@ class Outer {
   Sizes sizes() const {
     const Active& active = state_.active;
     Sizes sizes(active.beta, active.point, active.f, active.K->diagonal());
-    // What keeps the coupled rows belongs to the objective as long as they do not hold.
+    // As long as the coupled rows do not hold, their penalty is a part of the objective.
     for (const double each : state_.coupling.residual())
       sizes.norm += state_.coupling.penalty() * each * each;
     return sizes;
@@ -260,7 +261,7 @@ class Outer {
   Limits limits_;
   std::optional<Ended> ended_;
   bool hard_;         // some variable has no bound and no curvature
-  bool homogeneous_;  // no variable has a share of its own in the objective
+  bool homogeneous_;  // the objective has no linear terms
   double first_violation_ = 0;
   double best_primal_ = infinity, best_dual_ = -infinity, last_gap_ = infinity;
 };
@@ -283,7 +284,8 @@ std::optional<std::string> refuses(const DualQp& qp, const Smo&) { return sort_r
 Solution run(const DualQp& whole, const Smo& options, const Run& run) {
   DualQp qp = whole;
   qp.K = cache_truncated_rows(qp.K, options.cache_bytes);
-  // Where rows are mostly zero a part has other neighbours than the whole, and says nothing.
+  // With narrow kernels a point has other neighbours in a sample than in the whole, whose start
+  // would be useless.
   if (!run.start.empty() || qp.K->size() < options.cascade_from || stores_truncated_rows(*qp.K))
     return solved(qp, options, run, {run.start, {}});
   const Stopwatch clock;

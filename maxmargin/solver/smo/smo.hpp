@@ -18,10 +18,10 @@ struct Smo {
   std::size_t cache_bytes = std::size_t{1} << 30;  ///< for kernel rows
   bool shrinking = true;
   int working_set = 768;
-  /// Problems of fewer points are solved about as fast without the solution of a part of them.
+  /// Problems of at least so many points start from the solution of a sample, see cascade.hpp.
   std::size_t cascade_from = 4000;
 
-  static constexpr bool takes_start = true;  ///< Run::start is of use to it
+  static constexpr bool takes_start = true;  ///< uses Run::start
   static constexpr std::string_view name = "smo";
   static constexpr std::string_view summary =
       "pairs of variables chosen by second order in working sets; a bias, and any equality rows";

@@ -6,12 +6,12 @@
 namespace maxmargin {
 namespace {
 
-// So many times all variables could have had their turn, and there was no progress: stalled.
+// Stalled after steps enough to move every variable this many times without progress.
 constexpr std::size_t patience = 20;
-// Iterations between two looks at how far the gradient can be trusted.
+// Iterations between two estimates of the rounding error of the gradient.
 constexpr std::size_t iterations_between_checks = 16;
 
-/// What the errors of kernel values, which are of both signs, make of a derivative.
+/// The expected rounding error of a derivative, where errors of kernel values have random signs.
 double rounding_of_gradient(const SmoState& state) {
   double squares = 0;
   for (const double beta : state.active.beta) squares += beta * beta;

@@ -11,7 +11,7 @@
 
 namespace maxmargin {
 
-/// Where a run of SMO stands: what its parts (strategies, shrinker, stall watch) share.
+/// The state of a run of SMO, shared by strategies, shrinker and stall watch.
 struct SmoState {
   SmoState(const DualQp& problem, const Smo& with, const Run& context, const Start& start);
 
@@ -29,7 +29,7 @@ struct SmoState {
   double work = 0;  ///< an estimate, in nanoseconds of one core
 
   bool is_shrunk() const { return active.size() < qp.size(); }
-  /// Takes the active variables into beta.
+  /// Copies the active variables into beta.
   void collect();
   /// `a` from beta.
   std::vector<double> variables() const;
@@ -39,7 +39,7 @@ struct SmoState {
 
   /// The multipliers of all equality rows: that of a pair row is in the middle of its gradient.
   std::vector<double> multipliers(const Active::Gradient& gradient) const;
-  /// Carries the multipliers of the coupled rows into the linear terms of the active variables.
+  /// Adds the terms of the coupled rows to the linear terms of the active variables.
   void apply_multipliers();
   /// Whether all equality rows hold.
   bool keeps_all_rows();

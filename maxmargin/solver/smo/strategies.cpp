@@ -11,13 +11,13 @@
 namespace maxmargin {
 namespace {
 
-// Within a working set this share of the violation is left: solving it further wastes steps that
-// the next set would undo. Where kernel values are cheap, more may be left.
+// A working set is solved to this share of its violation, as the next set would undo further steps;
+// where kernel values are cheap, to a larger share.
 constexpr double inner_share = 0.1;
 constexpr double cheap_inner_share = 0.2;
 // Where rows are mostly zero, so many pairs for each variable before working sets take over.
 constexpr std::size_t most_pair_steps = 8;
-// Sets take rows again and again when they have taken so many for each that is cached.
+// Working sets compute rows repeatedly when they have taken this many per cached row.
 constexpr std::size_t often = 5;
 
 std::vector<bool> precious(const Active& active) {
@@ -27,8 +27,8 @@ std::vector<bool> precious(const Active& active) {
   return result;
 }
 
-/// Rows of points that have come to a bound are mostly not needed again; if they are, and cheap,
-/// they are computed again as fast as memory for them is had.
+/// Rows of points at a bound are mostly not needed again, and cheap ones are recomputed in about
+/// the time that fresh memory for them takes.
 RowCache::Wishes wishes(const SmoState& state, const std::vector<Index>& set,
                         const std::vector<Index>& changed) {
   const Active& active = state.active;
@@ -40,13 +40,13 @@ RowCache::Wishes wishes(const SmoState& state, const std::vector<Index>& set,
   const bool cheapest = active.K->value_cost() < state.run.costs.read_value;
   RowCache::Wishes wishes;
   wishes.keep.resize(changed.size());
-  std::size_t kept = 0;
+  std::size_t wanted = 0;
   for (std::size_t k = 0; k < changed.size(); ++k) {
     wishes.keep[k] =
         !cheap || (!cheapest && std::binary_search(free.begin(), free.end(), changed[k]));
-    kept += wishes.keep[k];
+    wanted += wishes.keep[k];
   }
-  if (state.cache.lacks_room_for(kept)) wishes.precious = precious(active);
+  if (state.cache.lacks_room_for(wanted)) wishes.precious = precious(active);
   return wishes;
 }
 
@@ -96,7 +96,7 @@ class PairsOfCachedRows final : public Strategy {
     sets_.moved();
     return result.decrease;
   }
-  /// There may be no room for all rows any more, or now.
+  /// Whether there is room for all rows depends on the size.
   void resized() override { takes_.reset(); }
 
  private:
@@ -124,7 +124,7 @@ double WorkingSets::improve(SmoState& state, const Active::Gradient& gradient) {
   const std::vector<Index> set = choose(state, gradient);
   const SetKernel& kernel = values_.fill(active, state.coupling, set, state.cache, state.run);
   Active part(active, set, values_.numbers());
-  // The multipliers of coupled rows need better answers.
+  // The method of multipliers needs more exact sets.
   const bool cheap = active.K->value_cost() < state.run.costs.touch_value && state.coupling.empty();
   const double share = cheap ? cheap_inner_share : inner_share;
   const double target = std::max(share * gradient.violation(), state.goal / 2);

@@ -16,13 +16,13 @@ class Strategy {
   virtual bool takes(const SmoState& state) = 0;
   /// Moves variables, carries f along; returns the decrease of the objective.
   virtual double improve(SmoState& state, const Active::Gradient& gradient) = 0;
-  /// Variables were moved by somebody else; and the active problem is another one.
+  /// Variables were moved otherwise; the active problem was shrunk or restored.
   virtual void moved() {}
   virtual void resized() {}
 };
 
-/// A working set at a time: chosen by their violations, solved by pairs in cache memory, then f is
-/// carried along by the kernel rows of the points that changed. Takes every problem.
+/// Working sets of the most violating variables, solved by pairs in cache memory; then f is updated
+/// by the kernel rows of the points that changed. Takes every problem.
 class WorkingSets final : public Strategy {
  public:
   bool takes(const SmoState&) override { return true; }

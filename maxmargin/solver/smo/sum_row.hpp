@@ -7,9 +7,8 @@
 
 namespace maxmargin {
 
-/// A problem in which some variables stand in no row that pairs can keep (a machine without a
-/// bias), as one in which all do. One more variable t, on a point whose kernel values are all zero,
-/// takes up what the sum of the others comes to:
+/// Makes a problem with variables in no pair row (a machine without a bias) into one where all are
+/// in one, by a slack variable t on a point whose kernel values are all zero:
 ///
 ///   sum of s_v a_v over those variables  +  t  =  0
 ///

@@ -9,7 +9,8 @@
 namespace maxmargin {
 namespace {
 
-/// Draws numbers below n with probabilities in proportion to weights that change; log n each.
+/// A sum tree: draws numbers below n with probabilities in proportion to weights, and changes a
+/// weight, in O(log n).
 class WeightedDraw {
  public:
   explicit WeightedDraw(const std::vector<double>& weights) {
@@ -30,7 +31,7 @@ class WeightedDraw {
     std::size_t k = 1;
     while (k < leaves_) {
       k *= 2;
-      // Where rounding leaves nothing on the right, the left it is.
+      // With rounding, `left` may exceed the left sum where the right one is 0.
       if (left >= tree_[k] && tree_[k + 1] > 0) left -= tree_[k++];
     }
     return k - leaves_;
@@ -61,7 +62,7 @@ class BlockRun {
   StructuredSolution solve() {
     while (true) {
       const ExactPass pass = blocks_.exact_pass(run_.threads);
-      if (!rounds_.next(pass, blocks_)) break;
+      if (!rounds_.record(pass, blocks_)) break;
       double gained = 0;
       weights_ = pass.terms;
       for (std::size_t i = 0; i < order_.size() && problem_.slack == Slack::none; ++i)
@@ -70,13 +71,14 @@ class BlockRun {
       const bool added = all_and_drawn(pass, gained);
       blocks_.end_steps();
       blocks_.drop_idle(options_.idle);
-      rounds_.progress(gained, added);
+      rounds_.record_gain(gained, added);
     }
     return rounds_.finish(blocks_);
   }
 
  private:
-  /// All examples with what the exact pass found, then some drawn; whether a plane was new.
+  /// A step for every example with the structure that the exact pass found, then passes over drawn
+  /// examples; returns whether the exact pass found new planes.
   bool all_and_drawn(const ExactPass& pass, double& gained) {
     bool added = false;
     for (const auto& visit : blocks_.visit(order_, pass.violators, run_.threads)) {
@@ -85,9 +87,10 @@ class BlockRun {
     }
     sweep(order_, pass.gap, gained);
     const double least = 0.1 * pass.gap / static_cast<double>(order_.size());
-    // What the oracles saw last may be enough: then another exact pass is due.
+    // Drawing ends when the gap, as the oracles last saw it, is small enough: then an exact pass
+    // decides.
     const double wanted = relative_gap_ * (std::abs(pass.primal) + std::abs(pass.dual)) / 2;
-    // Near the goal the planes of this pass may do: an exact pass shows it for fewer oracles.
+    // Close to the goal the planes of this pass may suffice: no draws before the next exact pass.
     const std::size_t draws = pass.gap <= 2 * wanted ? 0 : drawn_passes();
     for (std::size_t k = 0; k < draws && rounds_.running(); ++k) {
       if (k > 0 && std::accumulate(weights_.begin(), weights_.end(), 0.0) <= wanted) break;
@@ -96,17 +99,17 @@ class BlockRun {
     return added;
   }
 
-  /// Of one example every pass is exact.
+  /// With one example every pass is exact.
   std::size_t drawn_passes() const { return order_.size() > 1 ? options_.drawn_passes : 0; }
 
-  /// In few dimensions a sweep costs little, and examples pull at the same weights: sweeps go on
-  /// for longer, and until less of the gap is left among the known planes.
+  /// In few dimensions a sweep costs little, and all examples share the same few weights, so that
+  /// one step undoes another: there are more sweeps, to a smaller share of the gap.
   std::size_t most_sweeps() const {
-    return blocks_.keeps_vectors() ? 10 * options_.sweeps : options_.sweeps;
+    return blocks_.stores_vectors() ? 10 * options_.sweeps : options_.sweeps;
   }
-  double share_left() const { return blocks_.keeps_vectors() ? 0.1 : 0.3; }
+  double share_left() const { return blocks_.stores_vectors() ? 0.1 : 0.3; }
 
-  /// Draws as many examples as there are with a gap that matters.
+  /// Draws, without replacement within a batch, as many examples as have a gap above `least`.
   double drawn_pass(double least) {
     std::size_t draws = 0;
     double gained = 0, gap = 0;
@@ -122,7 +125,7 @@ class BlockRun {
       blocks_.update(chosen, run_.threads);
       const std::vector<Structure> found =
           problem_.oracle.most_violated(chosen, blocks_.w().scores(), problem_.ask(), run_.threads);
-      rounds_.called(chosen.size());
+      rounds_.count_calls(chosen.size());
       const auto visits = blocks_.visit(chosen, found, run_.threads);
       for (std::size_t k = 0; k < chosen.size(); ++k) {
         gained += visits[k].gain;
@@ -135,7 +138,7 @@ class BlockRun {
     return gained;
   }
 
-  /// Solves the dual over the known planes of these examples until what is left there is small
+  /// Block-coordinate sweeps over the known planes of these examples, until their gap is small
   /// beside the gap that the oracles saw.
   void sweep(std::span<const std::size_t> examples, double gap, double& gained) {
     std::vector<std::size_t> active;
@@ -144,16 +147,16 @@ class BlockRun {
     for (std::size_t k = 0; k < most_sweeps() && !active.empty() && rounds_.running(); ++k) {
       for (std::size_t j = active.size(); j > 1; --j)
         std::swap(active[j - 1], active[rng_.below(j)]);
-      double rest = 0;
+      double remaining = 0;
       std::vector<std::size_t> again;
       const auto visits = blocks_.visit(active, {}, run_.threads);
       for (std::size_t j = 0; j < active.size(); ++j) {
         gained += visits[j].gain;
-        rest += visits[j].gap;
+        remaining += visits[j].gap;
         if (visits[j].gap > 0.01 * gap / static_cast<double>(examples.size()))
           again.push_back(active[j]);
       }
-      if (rest <= share_left() * gap) break;
+      if (remaining <= share_left() * gap) break;
       active = std::move(again);
     }
   }

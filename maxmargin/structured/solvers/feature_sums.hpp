@@ -7,8 +7,8 @@
 
 namespace maxmargin {
 
-/// Joint features by their numbers, those that occur twice summed up: a table that stays in the
-/// nearest cache where a vector of all dimensions would not.
+/// A hash table of joint features, repeated ones summed. It fits into L1 where a dense vector of
+/// all dimensions would not.
 class FeatureSums {
  public:
   void assign(const JointFeatures& features) {
@@ -38,7 +38,7 @@ class FeatureSums {
  private:
   static constexpr Index none = std::numeric_limits<Index>::max();
 
-  /// Where the feature is, or would be: multiplicative hashing, then the next free one.
+  /// Multiplicative hashing with linear probing.
   std::size_t slot(Index feature) const {
     std::size_t at = (feature * 2654435769U) >> shift_;
     while (feature_[at] != none && feature_[at] != feature) at = (at + 1) & mask_;

@@ -6,7 +6,7 @@ void cut_planes(PlaneBlocks& blocks, Rounds& rounds, std::size_t idle, const Thr
   constexpr std::size_t most_sweeps = 1000;
   while (true) {
     const ExactPass pass = blocks.exact_pass(threads);
-    if (!rounds.next(pass, blocks)) break;
+    if (!rounds.record(pass, blocks)) break;
     double gained = 0;
     bool added = false;
     blocks.begin_steps();
@@ -22,7 +22,7 @@ void cut_planes(PlaneBlocks& blocks, Rounds& rounds, std::size_t idle, const Thr
     }
     blocks.end_steps();
     blocks.drop_idle(idle);
-    rounds.progress(gained, added);
+    rounds.record_gain(gained, added);
   }
 }
 

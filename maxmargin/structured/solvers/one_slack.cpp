@@ -6,8 +6,8 @@
 namespace maxmargin {
 namespace {
 
-/// A lower bound of all slacks' cost that is linear in w, as the structures it is made of:
-/// sum_t weight_t s_t(w) + offset.
+/// A cutting plane of the sum of all slack costs: sum_t weight_t s_t(w) + offset, a lower bound of
+/// it that is linear in w.
 struct JointPlane {
   struct Term {
     std::size_t example;
@@ -40,27 +40,28 @@ class OneSlackRun {
     if (!run_.start.empty()) add(of_start());
     double gained = 1;
     while (true) {
-      const ExactPass pass = look();
-      if (!rounds_.next(pass, w_, planes_.size())) break;
+      const ExactPass pass = exact_pass();
+      if (!rounds_.record(pass, w_, planes_.size())) break;
       if (run_.checkpoint) run_.checkpoint(exported());
       add(tangent(pass));
       gained = solve_dual();
-      rounds_.progress(gained, false);
+      rounds_.record_gain(gained, false);
       drop_idle();
     }
-    if (!rounds_.go_on_after_stall()) return rounds_.finish(exported(), w_);
-    // Tangents of squares that hardly differ leave half of the digits; the examples' planes do not.
+    if (!rounds_.resume_after_stall()) return rounds_.finish(exported(), w_);
+    // Tangents of squares that hardly differ give half of the digits. n-slack cutting planes, from
+    // the same structures, have no such limit.
     PlaneBlocks blocks(problem_, exported());
     cut_planes(blocks, rounds_, options_.idle, run_.threads);
     return rounds_.finish(blocks);
   }
 
  private:
-  /// The structures most violated at w: P there, and D of the last dual.
-  ExactPass look() {
+  /// The most violated structures at w, the primal there, and the dual of the current alpha.
+  ExactPass exact_pass() {
     const Planes none(problem_.oracle.examples());
-    ExactPass pass = look_at_all(problem_, none, w_, run_.threads);
-    // The examples' dual at the same alpha: no less than that of the planes.
+    ExactPass pass = maxmargin::exact_pass(problem_, none, w_, run_.threads);
+    // The n-slack dual at the same alpha, no less than the 1-slack one.
     double dual = -w_.squared_norm() / 2;
     std::vector<double> A(problem_.oracle.examples(), 0.0);
     for (const JointPlane& plane : planes_)
@@ -82,7 +83,7 @@ class OneSlackRun {
     return pass;
   }
 
-  /// The tangent of all slacks' cost where the oracle looked.
+  /// The tangent of the sum of all slack costs at the w of this pass.
   JointPlane tangent(const ExactPass& pass) const {
     JointPlane plane;
     for (std::size_t i = 0; i < pass.violators.size(); ++i) {
@@ -98,7 +99,7 @@ class OneSlackRun {
     return plane;
   }
 
-  /// Planes to start from, as one plane.
+  /// The planes to start from as one plane.
   JointPlane of_start() const {
     JointPlane plane;
     for (std::size_t i = 0; i < run_.start.size(); ++i) {
@@ -122,7 +123,7 @@ class OneSlackRun {
     return psi;
   }
 
-  /// Takes a plane in; one with beta is the first.
+  /// Adds a plane. Only the first can have a beta.
   void add(JointPlane plane) {
     const std::size_t k = planes_.size() + 1;
     StructuredWeights of_new(problem_.oracle);
@@ -148,7 +149,7 @@ class OneSlackRun {
     const std::vector<double> first = sub_.s;
     solve_by_pairs(sub_, 1e-4, 1000 + 20 * planes_.size());
     double gained = 0;
-    JointFeatures moved;  // all at once: with a kernel, each change of w costs kernel rows
+    JointFeatures moved;  // one change of w in all: with a kernel, each costs kernel rows
     for (std::size_t j = 0; j < planes_.size(); ++j) {
       const double change = sub_.alpha[j] - planes_[j].beta;
       planes_[j].idle = sub_.alpha[j] == 0 ? planes_[j].idle + 1 : 0;
@@ -163,23 +164,23 @@ class OneSlackRun {
   }
 
   void drop_idle() {
-    std::vector<std::size_t> kept;
+    std::vector<std::size_t> active;
     for (std::size_t j = 0; j < planes_.size(); ++j)
-      if (planes_[j].idle < options_.idle) kept.push_back(j);
-    if (kept.size() == planes_.size()) return;
+      if (planes_[j].idle < options_.idle) active.push_back(j);
+    if (active.size() == planes_.size()) return;
     PlaneProblem smaller;
-    for (const std::size_t r : kept)
-      for (const std::size_t c : kept) smaller.G.push_back(sub_.G[r * planes_.size() + c]);
-    for (std::size_t k = 0; k < kept.size(); ++k) {
-      smaller.s.push_back(sub_.s[kept[k]]);
-      smaller.alpha.push_back(sub_.alpha[kept[k]]);
-      if (kept[k] != k) planes_[k] = std::move(planes_[kept[k]]);
+    for (const std::size_t r : active)
+      for (const std::size_t c : active) smaller.G.push_back(sub_.G[r * planes_.size() + c]);
+    for (std::size_t k = 0; k < active.size(); ++k) {
+      smaller.s.push_back(sub_.s[active[k]]);
+      smaller.alpha.push_back(sub_.alpha[active[k]]);
+      if (active[k] != k) planes_[k] = std::move(planes_[active[k]]);
     }
-    planes_.resize(kept.size());
+    planes_.resize(active.size());
     sub_ = std::move(smaller);
   }
 
-  /// As planes of the examples, equal structures together.
+  /// The same solution as planes of the examples, equal structures merged.
   Planes exported() const {
     Planes all(problem_.oracle.examples());
     for (const JointPlane& plane : planes_) {

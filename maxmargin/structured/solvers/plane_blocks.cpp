@@ -13,8 +13,8 @@ void refuse_answer(const Structured& problem, std::size_t i, const std::string& 
   throw Error(Fault::data, problem.oracle.example_name(i) + ": " + what, mend);
 }
 
-ExactPass look_at_all(const Structured& problem, const Planes& planes, const StructuredWeights& w,
-                      const Threads& threads) {
+ExactPass exact_pass(const Structured& problem, const Planes& planes, const StructuredWeights& w,
+                     const Threads& threads) {
   const std::size_t n = planes.size();
   std::vector<std::size_t> all(n);
   std::iota(all.begin(), all.end(), std::size_t{0});
@@ -110,8 +110,8 @@ void PlaneBlocks::add(std::size_t i, const Structure& y, BlockStep& step) {
   std::vector<double> grown(k * k);
   for (std::size_t r = 0; r + 1 < k; ++r)
     for (std::size_t c = 0; c + 1 < k; ++c) grown[r * k + c] = G_[i][r * (k - 1) + c];
-  const bool kept = keeps_vectors();
-  if (kept) {
+  const bool stored = stores_vectors();
+  if (stored) {
     vectors_[i].resize(k * oracle.dimensions(), 0.0);
     double* vector = vectors_[i].data() + (k - 1) * oracle.dimensions();
     for (std::size_t j = 0; j < psi.size(); ++j) vector[psi.index[j]] += psi.value[j];
@@ -120,7 +120,7 @@ void PlaneBlocks::add(std::size_t i, const Structure& y, BlockStep& step) {
   }
   for (std::size_t r = 0; r < k; ++r) {
     double& value = grown[r * k + k - 1];
-    if (kept) {
+    if (stored) {
       value = product(vector_of(i, r), vector_of(i, k - 1));
     } else {
       step.other.clear();
@@ -134,7 +134,7 @@ void PlaneBlocks::add(std::size_t i, const Structure& y, BlockStep& step) {
   G_[i] = std::move(grown);
 }
 
-bool PlaneBlocks::take_in(std::size_t i, const Structure& y, BlockStep& step) {
+bool PlaneBlocks::add_if_new(std::size_t i, const Structure& y, BlockStep& step) {
   const bool known =
       std::ranges::any_of(planes_[i], [&](const Plane& each) { return each.y == y; });
   if (known || y == problem_.oracle.truth(i)) return false;
@@ -148,7 +148,7 @@ void PlaneBlocks::solve_block(std::size_t i, BlockStep& step) const {
   PlaneProblem& work = step.work;
   step.visit = {};
   step.psi.clear();
-  step.slope = step.bend = step.at_w = 0;
+  step.slope = step.curvature = step.at_w = 0;
   if (size == 0) return;
   work.G = G_[i];
   work.s.resize(size);
@@ -158,14 +158,14 @@ void PlaneBlocks::solve_block(std::size_t i, BlockStep& step) const {
   step.views.assign(size, {});
   step.scale.resize(size);
   for (std::size_t k = 0; k < size; ++k) step.views[k] = planes[k].y;
-  const bool kept = keeps_vectors();
+  const bool stored = stores_vectors();
   std::vector<double>& margins = step.scale;
-  if (!kept) problem_.oracle.margins(i, step.views, w_.scores(), margins);
+  if (!stored) problem_.oracle.margins(i, step.views, w_.scores(), margins);
   double A = 0, sum_as = 0, most = 0;
   for (std::size_t k = 0; k < size; ++k) {
-    // Kept vectors are rescaled already.
-    margins[k] = kept ? product(vector_of(i, k), w_.scores())
-                      : problem_.plane_scale(planes[k].loss) * margins[k];
+    // Stored vectors contain the rescaling.
+    margins[k] = stored ? product(vector_of(i, k), w_.scores())
+                        : problem_.plane_scale(planes[k].loss) * margins[k];
     work.s[k] = planes[k].loss - margins[k];
     work.alpha[k] = planes[k].alpha;
     A += planes[k].alpha;
@@ -181,11 +181,11 @@ void PlaneBlocks::solve_block(std::size_t i, BlockStep& step) const {
   for (std::size_t k = 0; k < size; ++k) {
     const double change = work.alpha[k] - planes[k].alpha;
     step.slope += change * step.first[k];
-    step.bend += change * (step.first[k] - work.s[k]);
+    step.curvature += change * (step.first[k] - work.s[k]);
     step.at_w += change * margins[k];
-    step.scale[k] = change * (kept ? 1 : problem_.plane_scale(planes[k].loss));
+    step.scale[k] = change * (stored ? 1 : problem_.plane_scale(planes[k].loss));
   }
-  if (!kept) {
+  if (!stored) {
     problem_.oracle.combine(i, step.views, step.scale, step.psi);
     return;
   }
@@ -204,11 +204,11 @@ void PlaneBlocks::move(std::size_t i, BlockStep& step, double t) {
     if (planes[k].alpha != 0) planes[k].idle = 0;
   }
   w_.add(step.psi, t);
-  step.visit.gain = t * (step.slope - t / 2 * step.bend);
+  step.visit.gain = t * (step.slope - t / 2 * step.curvature);
 }
 
 PlaneBlocks::Visit PlaneBlocks::visit(std::size_t i, const Structure* found) {
-  const bool added = found != nullptr && take_in(i, *found, steps_[0]);
+  const bool added = found != nullptr && add_if_new(i, *found, steps_[0]);
   if (planes_[i].empty()) return {};
   BlockStep& step = steps_[0];
   w_.update(i);
@@ -224,14 +224,14 @@ std::vector<PlaneBlocks::Visit> PlaneBlocks::visit(std::span<const std::size_t> 
                                                    const Threads& threads) {
   std::vector<Visit> visits(which.size());
   const std::size_t most =
-      keeps_vectors() ? 1 : std::clamp<std::size_t>(planes_.size() / 32, 1, 16);
+      stores_vectors() ? 1 : std::clamp<std::size_t>(planes_.size() / 32, 1, 16);
   if (steps_.size() < most) steps_.resize(most);
   for (std::size_t begin = 0; begin < which.size(); begin += most) {
     const std::size_t count = std::min(most, which.size() - begin);
     threads.split(count, 1, [&](std::size_t first, std::size_t last) {
       for (std::size_t k = first; k < last; ++k) {
         const std::size_t i = which[begin + k];
-        if (!found.empty()) visits[begin + k].added = take_in(i, found[begin + k], steps_[k]);
+        if (!found.empty()) visits[begin + k].added = add_if_new(i, found[begin + k], steps_[k]);
         w_.update(i);
         solve_block(i, steps_[k]);
       }
@@ -239,10 +239,11 @@ std::vector<PlaneBlocks::Visit> PlaneBlocks::visit(std::span<const std::size_t> 
     for (std::size_t k = 0; k < count; ++k) {
       const std::size_t i = which[begin + k];
       BlockStep& step = steps_[k];
-      // Those before it have moved w: along its step the dual is a parabola.
+      // Earlier steps have changed w. The dual is a parabola along the step: t is its maximum.
       if (k > 0) w_.update(i);
       if (k > 0) step.slope -= step.psi.dot(w_.scores()) - step.at_w;
-      const double t = k == 0 || step.slope > (1 - 1e-6) * step.bend ? 1 : step.slope / step.bend;
+      const double t =
+          k == 0 || step.slope > (1 - 1e-6) * step.curvature ? 1 : step.slope / step.curvature;
       step.visit.added = visits[begin + k].added;
       if (t > 0) move(i, step, t);
       if (!found.empty()) count_idle(i);
@@ -262,8 +263,8 @@ void PlaneBlocks::begin_steps() {
 
 double PlaneBlocks::end_steps() {
   if (problem_.oracle.metric() == nullptr) return 0;
-  const StructuredWeights::Step step = w_.all_steps();
-  double slope = -step.at_w, bend = step.square;
+  const StructuredWeights::Step step = w_.sum_of_steps();
+  double slope = -step.at_w, curvature = step.square;
   for (std::size_t i = 0; i < planes_.size(); ++i) {
     alpha_before_[i].resize(planes_[i].size(), 0.0);
     double A = 0, change = 0;
@@ -274,9 +275,9 @@ double PlaneBlocks::end_steps() {
       slope += moved * planes_[i][k].loss;
     }
     slope -= problem_.curvature() * A * change;
-    bend += problem_.curvature() * change * change;
+    curvature += problem_.curvature() * change * change;
   }
-  const double t = slope <= 0 ? 0 : slope >= bend ? 1 : slope / bend;
+  const double t = slope <= 0 ? 0 : slope >= curvature ? 1 : slope / curvature;
   for (std::size_t i = 0; i < planes_.size() && t < 1; ++i)
     for (std::size_t k = 0; k < planes_[i].size(); ++k) {
       const double before = alpha_before_[i][k];
@@ -284,7 +285,7 @@ double PlaneBlocks::end_steps() {
       if (planes_[i][k].alpha != 0) planes_[i][k].idle = 0;
     }
   w_.end_steps(t);
-  return t * (slope - t / 2 * bend);
+  return t * (slope - t / 2 * curvature);
 }
 
 void PlaneBlocks::update(std::span<const std::size_t> examples, const Threads& threads) {
@@ -302,26 +303,26 @@ void PlaneBlocks::count_idle(std::size_t i) {
 void PlaneBlocks::drop_idle(std::size_t visits) {
   for (std::size_t i = 0; i < planes_.size(); ++i) {
     std::vector<Plane>& planes = planes_[i];
-    std::vector<std::size_t> kept;
+    std::vector<std::size_t> active;
     for (std::size_t k = 0; k < planes.size(); ++k)
-      if (planes[k].idle < visits) kept.push_back(k);
+      if (planes[k].idle < visits) active.push_back(k);
     const std::size_t size = planes.size();
-    if (kept.size() == size) continue;
+    if (active.size() == size) continue;
     std::vector<double> G;
-    for (const std::size_t r : kept)
-      for (const std::size_t c : kept) G.push_back(G_[i][r * size + c]);
+    for (const std::size_t r : active)
+      for (const std::size_t c : active) G.push_back(G_[i][r * size + c]);
     G_[i] = std::move(G);
-    if (keeps_vectors()) {
+    if (stores_vectors()) {
       std::vector<double> vectors;
-      for (const std::size_t k : kept) {
+      for (const std::size_t k : active) {
         const auto vector = vector_of(i, k);
         vectors.insert(vectors.end(), vector.begin(), vector.end());
       }
       vectors_[i] = std::move(vectors);
     }
-    for (std::size_t k = 0; k < kept.size(); ++k)
-      if (kept[k] != k) planes[k] = std::move(planes[kept[k]]);
-    planes.resize(kept.size());
+    for (std::size_t k = 0; k < active.size(); ++k)
+      if (active[k] != k) planes[k] = std::move(planes[active[k]]);
+    planes.resize(active.size());
   }
 }
 

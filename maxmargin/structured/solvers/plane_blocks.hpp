@@ -8,59 +8,58 @@
 
 namespace maxmargin {
 
-/// What one look at all examples with the same w tells.
+/// The oracle's answers for all examples at the same w, and what follows from them.
 struct ExactPass {
   std::vector<Structure> violators;
-  std::vector<double> terms;      ///< each example's share of the gap
+  std::vector<double> terms;      ///< each example's term of the gap
   std::vector<double> violation;  ///< m_i
   double primal = 0, dual = 0, gap = 0, largest_violation = 0;
 };
 
-/// The most violated structures at w, and what the planes' alpha makes of the gap. Where w is not
-/// sum a psi, only the primal counts.
-ExactPass look_at_all(const Structured& problem, const Planes& planes, const StructuredWeights& w,
-                      const Threads& threads);
+/// Calls the oracle for all examples, and computes the gap of the planes' alpha. Where w is not
+/// sum a psi, only the primal is meaningful.
+ExactPass exact_pass(const Structured& problem, const Planes& planes, const StructuredWeights& w,
+                     const Threads& threads);
 
-/// The planes of every example, w = sum a psi, and the steps that improve them. Inner products of
-/// an example's planes are kept, k^2 numbers where it has k; their vectors only where these are no
-/// longer than `few_dimensions`, and so no larger than what they save.
+/// The planes of every example, w = sum a psi, and the block steps that increase the dual. The Gram
+/// matrix of an example's planes is stored, and in up to `few_dimensions` dimensions their vectors.
 class PlaneBlocks {
  public:
   PlaneBlocks(const Structured& problem, Planes start);
 
   struct Visit {
-    double gap = 0;        ///< the example's share before, by the planes known now
-    double violation = 0;  ///< of the pair that violated most
-    double gain = 0;       ///< of the dual
-    bool added = false;
+    double gap = 0;        ///< the example's term before the step, over the planes known now
+    double violation = 0;  ///< of the most violating pair, before the step
+    double gain = 0;       ///< increase of the dual
+    bool added = false;    ///< the structure was new
   };
-  /// Solves the dual over the planes of one example; `found` joins them first if it is new.
+  /// Solves the dual over the planes of one example, to which `found` is added before.
   Visit visit(std::size_t i, const Structure* found = nullptr);
-  /// The same of several, with what was found for each, or nothing. Up to 16 at a time are solved
-  /// at the same w, in parallel; then each in its turn goes as far towards its solution as gains.
+  /// The same for several examples, with what was found for each; `found` may be empty. Up to 16 at
+  /// a time are solved in parallel at the same w; then, one after another, a line search decides
+  /// how far each moves towards its solution.
   std::vector<Visit> visit(std::span<const std::size_t> which, std::span<const Structure> found,
                            const Threads& threads);
 
   ExactPass exact_pass(const Threads& threads) const {
-    return look_at_all(problem_, planes_, w_, threads);
+    return maxmargin::exact_pass(problem_, planes_, w_, threads);
   }
 
-  /// With a metric, visits between these two see w by a surrogate; at the end, all that changed
-  /// goes as far as the dual gains. Returns that gain; without a metric nothing happens.
+  /// With a metric, visits between these two use its surrogate, and the sum of their steps is made
+  /// with an exact line search at the end; returns the gain. Without a metric these do nothing.
   void begin_steps();
   double end_steps();
-  /// Before an oracle is asked for these examples.
+  /// Computes the scores of these examples; needed before their oracles are called.
   void update(std::span<const std::size_t> examples, const Threads& threads);
-  /// Fast values of a metric would not do for a relative gap as small as that.
-  void meet(double relative_gap) {
-    if (relative_gap < 1e-4) w_.make_exact();
+  /// The errors of a metric's fast values would hide a relative gap below 1e-4.
+  void use_precision_for(double relative_gap) {
+    if (relative_gap < 1e-4) w_.use_exact_values();
   }
 
-  /// Drops planes that had no alpha at so many visits in a row.
+  /// Removes planes whose alpha was 0 after the last `visits` visits.
   void drop_idle(std::size_t visits);
 
-  /// Whether the planes' vectors are kept.
-  bool keeps_vectors() const {
+  bool stores_vectors() const {
     return problem_.oracle.metric() == nullptr && problem_.oracle.dimensions() <= few_dimensions;
   }
   const StructuredWeights& w() const { return w_; }
@@ -71,23 +70,23 @@ class PlaneBlocks {
  private:
   static constexpr std::size_t few_dimensions = 256;
 
-  /// The dual of a block over its planes at some w, and the way there.
+  /// The solution of an example's dual over its planes at some w, and the step to it.
   struct BlockStep {
     PlaneProblem work;
     std::vector<StructureView> views;
-    std::vector<double> first, scale;  ///< s where it began, room
-    JointFeatures psi;                 ///< by which w changes
-    double slope = 0, bend = 0;        ///< of the dual along it
-    double at_w = 0;                   ///< psi.w where it began
+    std::vector<double> first, scale;  ///< s before the step; scratch
+    JointFeatures psi;                 ///< the change of w
+    double slope = 0, curvature = 0;   ///< of the dual along the step
+    double at_w = 0;                   ///< psi.w before the step
     Visit visit;
-    JointFeatures plane, other;  ///< room for add()
+    JointFeatures plane, other;  ///< scratch of add()
     FeatureSums sums;
   };
   void solve_block(std::size_t i, BlockStep& step) const;
-  /// Goes the part t of it.
+  /// Makes t times the step.
   void move(std::size_t i, BlockStep& step, double t);
-  /// Whether it was new.
-  bool take_in(std::size_t i, const Structure& y, BlockStep& step);
+  /// Adds a plane unless it is known; returns whether it was added.
+  bool add_if_new(std::size_t i, const Structure& y, BlockStep& step);
   void count_idle(std::size_t i);
   void add(std::size_t i, const Structure& y, BlockStep& step);
   std::span<const double> vector_of(std::size_t i, std::size_t k) const {
@@ -97,8 +96,8 @@ class PlaneBlocks {
 
   const Structured& problem_;
   Planes planes_;
-  std::vector<std::vector<double>> G_;        ///< of each example
-  std::vector<std::vector<double>> vectors_;  ///< of each example, or empty
+  std::vector<std::vector<double>> G_;        ///< Gram matrix of each example's planes
+  std::vector<std::vector<double>> vectors_;  ///< of each example's planes, where stored
   StructuredWeights w_;
   std::vector<BlockStep> steps_{1};
   std::vector<std::vector<double>> alpha_before_;  ///< at begin_steps()

@@ -5,9 +5,10 @@
 namespace maxmargin {
 namespace {
 
-/// A margin below 1e-5 of the losses is none: the dual of separable data is 1/2 margin^-2.
+/// Without slack the dual of separable data is at most 1/2 margin^-2: beyond this the margin is
+/// below 1e-5 of the losses, and the problem is taken to be infeasible.
 constexpr double unbounded_dual = 1e10;
-/// Rounds without a larger dual or a smaller primal after which rounding is all that changes them.
+/// Rounds without a larger dual or a smaller primal after which the run has stalled.
 constexpr std::size_t most_flat_rounds = 20;
 
 }  // namespace
@@ -24,16 +25,16 @@ bool Rounds::running() {
   return !ended_;
 }
 
-bool Rounds::next(const ExactPass& pass, PlaneBlocks& blocks) {
-  const bool on = next(pass, blocks.w(), blocks.count());
-  if (on) blocks.meet(progress_.relative_gap);
+bool Rounds::record(const ExactPass& pass, PlaneBlocks& blocks) {
+  const bool on = record(pass, blocks.w(), blocks.count());
+  if (on) blocks.use_precision_for(progress_.relative_gap);
   if (on && run_.checkpoint) run_.checkpoint(blocks.planes());
   return on;
 }
 
-bool Rounds::next(const ExactPass& pass, const StructuredWeights& w, std::uint64_t planes) {
+bool Rounds::record(const ExactPass& pass, const StructuredWeights& w, std::uint64_t planes) {
   ++solution_.iterations;
-  called(pass.terms.size());
+  count_calls(pass.terms.size());
   last_primal_ = pass.primal;
   solution_.curve.push_back(
       {solution_.oracle_calls, watch_.seconds(), pass.primal, pass.dual, planes});
@@ -43,7 +44,7 @@ bool Rounds::next(const ExactPass& pass, const StructuredWeights& w, std::uint64
   const bool improves = more(pass.dual, best_dual_) || more(-pass.primal, -best_primal_);
   flat_rounds_ = improves ? 0 : flat_rounds_ + 1;
   best_dual_ = std::max(best_dual_, pass.dual);
-  // Without slack P is no more than a norm: only the last w keeps its margins.
+  // Without slack P is only the norm, and earlier w violate the margins by more.
   if (problem_.slack != Slack::none && pass.primal < best_primal_) {
     best_primal_ = pass.primal;
     best_w_ = w.coefficients();
@@ -58,7 +59,7 @@ bool Rounds::next(const ExactPass& pass, const StructuredWeights& w, std::uint64
   progress_.relative_gap = relative;
   progress_.active = static_cast<std::size_t>(planes);
   const bool holds = problem_.slack != Slack::none || pass.largest_violation <= stop_.kkt;
-  // A little less than asked for, because the certificate charges rounding.
+  // The certificate adds rounding errors to the gap.
   if (holds && relative <= 0.999 * stop_.relative_gap)
     ended_ = Ended::converged;
   else if (problem_.slack == Slack::none && pass.dual > unbounded_dual)
@@ -70,13 +71,13 @@ bool Rounds::next(const ExactPass& pass, const StructuredWeights& w, std::uint64
   return running();
 }
 
-void Rounds::progress(double gained, bool added) {
+void Rounds::record_gain(double gained, bool added) {
   const double least = 1e-15 * (std::abs(progress_.dual) + 1e-300);
   idle_rounds_ = added || gained > least ? 0 : idle_rounds_ + 1;
   if (idle_rounds_ >= 3 && !ended_) ended_ = Ended::stalled;
 }
 
-bool Rounds::go_on_after_stall() {
+bool Rounds::resume_after_stall() {
   if (ended_ != Ended::stalled) return false;
   ended_.reset();
   idle_rounds_ = 0;

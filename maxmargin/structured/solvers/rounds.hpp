@@ -7,21 +7,21 @@
 
 namespace maxmargin {
 
-/// What the cutting-plane solvers share: counting oracles, limits and the observer, the curve, the
-/// best w, and when to end.
+/// The outer loop that the solvers share: counts calls of the oracle, asks limits and the observer,
+/// records the curve and the best w, and decides when to end.
 class Rounds {
  public:
   Rounds(const Structured& problem, const Stop& stop, const StructuredRun& run);
 
-  void called(std::size_t oracles) { solution_.oracle_calls += oracles; }
-  /// Takes note of an exact pass at `w`; whether to go on.
-  bool next(const ExactPass& pass, const StructuredWeights& w, std::uint64_t planes);
-  bool next(const ExactPass& pass, PlaneBlocks& blocks);
-  /// Takes note of a round's gain: rounds without gain or new planes end the run.
-  void progress(double gained, bool added);
-  /// Whether the run stalled; it then goes on, by other means.
-  bool go_on_after_stall();
-  /// Whether neither time nor observer end the run.
+  void count_calls(std::size_t oracles) { solution_.oracle_calls += oracles; }
+  /// Records an exact pass at `w`; returns whether to go on.
+  bool record(const ExactPass& pass, const StructuredWeights& w, std::uint64_t planes);
+  bool record(const ExactPass& pass, PlaneBlocks& blocks);
+  /// Records what a round gained: three rounds without gain or new planes are a stall.
+  void record_gain(double gained, bool added);
+  /// Whether the run has stalled; if so, clears that, so that another method can go on.
+  bool resume_after_stall();
+  /// Whether neither the limits nor the observer end the run.
   bool running();
 
   StructuredSolution finish(PlaneBlocks& blocks);
@@ -39,7 +39,7 @@ class Rounds {
   double best_primal_ = infinity, last_primal_ = infinity, best_dual_ = -infinity;
   std::vector<double> best_w_;
   int idle_rounds_ = 0;
-  std::size_t flat_rounds_ = 0;  ///< in a row whose dual was no larger than the best
+  std::size_t flat_rounds_ = 0;  ///< consecutive rounds in which neither objective improved
   std::optional<Ended> ended_;
 };
 

@@ -11,15 +11,16 @@
 
 namespace maxmargin {
 
-/// Blocks of planes, one for each example (the default): examples drawn by their share of the gap
-/// in batches of a fixed size, their oracles in parallel at a frozen w, each block solved over its
-/// planes by pairs; sweeps over the known planes in between; passes over all examples for the gap.
-/// Contains block-coordinate Frank-Wolfe, its cached form and n-slack cutting planes. Needs nothing
-/// of the oracle; a pass costs n oracles.
+/// Block-coordinate ascent with cached planes, the default: block-coordinate Frank-Wolfe
+/// (Lacoste-Julien, Jaggi, Schmidt and Pletscher 2013) with gap sampling and cached oracles
+/// (Osokin, Alayrac, Lukasewitz, Dokania and Lacoste-Julien 2016), where each step solves the dual
+/// over all known planes of the example. Examples are drawn in batches by their terms of the gap,
+/// their oracles called in parallel at the same w; between calls there are sweeps over the known
+/// planes, and passes over all examples compute the gap. Such a pass costs n calls of the oracle.
 struct BlockPlanes {
   std::size_t batch = 64;        ///< examples whose oracles see the same w, at most n/8
   std::size_t drawn_passes = 2;  ///< draws of n examples between two exact passes
-  std::size_t sweeps = 10;       ///< over the known planes, at most, after each
+  std::size_t sweeps = 10;       ///< most sweeps over the known planes after each
   std::size_t idle = 3;          ///< visits after which a plane without alpha is dropped
   static constexpr std::string_view name = "blocks";
   static constexpr std::string_view summary =
@@ -35,8 +36,9 @@ struct BlockPlanes {
             positive)};
 };
 
-/// n-slack cutting planes: the most violated structure of every example at the same w, then the
-/// dual over all planes to a tenth of the gap, warm started.
+/// n-slack cutting planes (Tsochantaridis, Joachims, Hofmann and Altun 2005): each round finds the
+/// most violated structure of every example at the same w, and solves the dual over all planes,
+/// from the last solution, to a tenth of the gap.
 struct NSlack {
   std::size_t idle = 20;  ///< rounds after which a plane without alpha is dropped
   static constexpr std::string_view name = "n-slack";
@@ -46,8 +48,9 @@ struct NSlack {
       "idle", &NSlack::idle, "rounds after which a plane that has no alpha is dropped", positive)};
 };
 
-/// 1-slack cutting planes: a plane is a structure for each example, their sum below one slack. For
-/// squared slacks the planes are tangents of the sum of squares.
+/// 1-slack cutting planes (Joachims, Finley and Yu 2009): one slack for all examples, and a plane
+/// is the sum of one structure's plane per example. For squared slacks the planes are tangents of
+/// the sum of squares.
 struct OneSlack {
   std::size_t idle = 20;  ///< rounds after which a plane without weight is dropped
   static constexpr std::string_view name = "1-slack";
@@ -61,7 +64,7 @@ struct OneSlack {
 using StructuredSolver = std::variant<BlockPlanes, NSlack, OneSlack>;
 StructuredSolver structured_solver_named(std::string_view name);
 
-/// A point of the curves of a run: what an exact pass found.
+/// What an exact pass found, a point of the curves of a run.
 struct StructuredPoint {
   std::uint64_t oracle_calls = 0;
   double seconds = 0, primal = infinity, dual = -infinity;
@@ -70,18 +73,18 @@ struct StructuredPoint {
 
 struct StructuredSolution {
   Planes planes;
-  std::vector<double> w;  ///< coefficients of the best primal met; empty: sum a psi is it
+  std::vector<double> w;  ///< coefficients of the w with the lowest primal; empty: sum a psi has it
   Ended ended = Ended::stalled;
   std::uint64_t oracle_calls = 0, iterations = 0;
   double seconds = 0;
   std::vector<StructuredPoint> curve;
 };
 
-/// What a solver is given beside the problem: the context, and where it starts.
+/// The context of a solver, and where it starts.
 struct StructuredRun : Context {
   std::uint64_t seed = 0;
-  Planes start = {};  ///< of a smaller C, a checkpoint; feasible for the problem
-  /// Called after exact passes with what there is, e.g. to write it down.
+  Planes start = {};  ///< feasible for the problem, as from a smaller C or a checkpoint
+  /// Called after exact passes with the planes so far.
   std::function<void(const Planes&)> checkpoint = {};
 };
 
@@ -95,11 +98,12 @@ struct SolvedStructured {
   StructuredWeights w;
 };
 
-/// run + certify: no solver grades itself. What misses the gap asked for is not `converged`.
+/// Runs the solver and certifies its solution by other code. Where the certificate misses the gap
+/// that was asked for, `ended` is not converged.
 SolvedStructured solve(const Structured& problem, const StructuredSolver& solver, const Stop& stop,
                        const StructuredRun& run);
 
-/// Planes of one cost for another: alpha in proportion where C bounds it.
+/// A feasible start for the cost C from planes for another cost: alpha scaled in proportion.
 Planes planes_for_cost(Planes planes, const Structured& from, double C);
 
 }  // namespace maxmargin

@@ -9,7 +9,7 @@
 namespace maxmargin {
 namespace {
 
-/// Nodes in halves as a structure: links are the best that their nodes allow.
+/// The structure of nodes in units of 1/2, with the best links that the nodes allow.
 Structure with_links(const BinaryField& field, Structure halves) {
   if (std::ranges::find(halves, 1) == halves.end()) {
     for (std::int32_t& each : halves) each /= 2;
@@ -22,7 +22,7 @@ Structure with_links(const BinaryField& field, Structure halves) {
   return halves;
 }
 
-/// The arcs of the cut: node i is on the source's side for x_i = 1, node n + i for x_i = 0.
+/// The arcs of the doubled graph: x_i = 1 puts node i on the source's side, x_i = 0 node n + i.
 template <class Add>
 void add_doubled_arcs(const BinaryField& field, Add&& add) {
   const std::size_t n = field.size(), source = 2 * n, sink = 2 * n + 1;
@@ -39,7 +39,7 @@ void add_doubled_arcs(const BinaryField& field, Add&& add) {
     if (u < 0) {
       add_cost_of_both(a, b, -u);
     } else if (u > 0) {
-      // -u x_a x_b is, to equal parts, -u x_a + u x_a (1 - x_b) and the same the other way round.
+      // -u x_a x_b = -u x_a + u x_a (1 - x_b), and the same with a and b exchanged; half of each.
       cost[a] -= u / 2;
       cost[b] -= u / 2;
       add_cost_of_both(a, n + b, u / 2);
@@ -56,7 +56,7 @@ void add_doubled_arcs(const BinaryField& field, Add&& add) {
 
 Structure from_cut(const BinaryField& field, const std::vector<char>& reached) {
   const std::size_t n = field.size();
-  // Then the two copies of each node know nothing of each other, and the first are a minimum cut.
+  // Without negative links the two copies are separate graphs, and the first gives a minimum cut.
   const bool attracts = std::ranges::all_of(field.together, [](double u) { return u >= 0; });
   Structure halves(n);
   for (std::size_t i = 0; i < n; ++i)
@@ -64,7 +64,7 @@ Structure from_cut(const BinaryField& field, const std::vector<char>& reached) {
   return with_links(field, std::move(halves));
 }
 
-/// What setting each node to 1 changes, the others as they are.
+/// By how much the value changes when a node goes from 0 to 1 and the others stay.
 std::vector<double> gains(const BinaryField& field, StructureView x) {
   std::vector<double> gain = field.node;
   for (std::size_t k = 0; k < field.links.size(); ++k) {
@@ -86,7 +86,7 @@ double BinaryField::value(StructureView x) const {
 }
 
 bool is_field_structure(StructureView x, std::size_t nodes, const std::vector<FieldLink>& links) {
-  const bool whole = is_whole(x, nodes);
+  const bool whole = is_integral(x, nodes);
   if (!whole && x.size() != nodes + links.size()) return false;
   if (std::ranges::any_of(x, [&](std::int32_t v) { return v < 0 || v > (whole ? 1 : 2); }))
     return false;
@@ -151,7 +151,7 @@ Structure best_of_forest(const BinaryField& field) {
   const auto parent = [&](std::size_t i) {
     return field.links[up[i]].a + field.links[up[i]].b - i;
   };
-  // Best value below a node with itself 0 or 1.
+  // The best value of the subtree of a node, with the node at 0 and at 1.
   std::vector<double> off(n, 0.0), on = field.node;
   for (std::size_t at = n; at-- > 0;) {
     const std::size_t i = order[at];
@@ -174,7 +174,7 @@ Structure best_relaxed(const BinaryField& field) {
   return from_cut(field, flow.cut(2 * n, 2 * n + 1));
 }
 
-Structure made_whole(const BinaryField& field, const Structure& x) {
+Structure rounded(const BinaryField& field, const Structure& x) {
   const std::size_t n = field.size();
   Structure y(n);
   const std::vector<double> first = gains(field, x);
@@ -182,7 +182,7 @@ Structure made_whole(const BinaryField& field, const Structure& x) {
     const double v = field_node(x, n, i);
     y[i] = v == 0.5 ? (first[i] > 0 ? 1 : 0) : static_cast<std::int32_t>(v);
   }
-  if (is_whole(x, n)) return y;
+  if (is_integral(x, n)) return y;
   std::vector<std::vector<std::size_t>> links_of(n);
   for (std::size_t k = 0; k < field.links.size(); ++k) {
     links_of[field.links[k].a].push_back(k);
@@ -232,7 +232,7 @@ Structure best_relaxed_plainly(const BinaryField& field) {
   }
 }
 
-bool next_whole(std::size_t nodes, Structure& x) {
+bool next_integral(std::size_t nodes, Structure& x) {
   if (x.empty()) {
     x.assign(nodes, 0);
     return true;

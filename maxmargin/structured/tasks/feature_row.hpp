@@ -16,18 +16,18 @@ struct FeatureRow {
   std::vector<double> value;
 };
 
-/// Reads a word index:value of the current line. Throws Error with its place.
+/// Reads a word index:value of the current line. Throws Error with file and line.
 void append_feature(FeatureRow& row, std::string_view word, const TextLines& lines);
 
 /// Whether a row has to begin with its label.
 enum class RowLabel { required, optional };
 
-/// Reads the current line. Throws Error with its place; a line with nothing but a comment has no
+/// Reads the current line. Throws Error with file and line. A line with only a comment has no
 /// label.
 FeatureRow feature_row(const TextLines& lines, RowLabel label = RowLabel::required);
 
-/// The rows of a file that have been read so far. To train they grow as wide as they have to; with
-/// what a model knows, features that training did not see are left out.
+/// The rows of a file so far. To train a model they have all features; with the vocabulary of a
+/// model, features that did not occur in training are left out.
 class FeatureRows {
  public:
   /// Throws Error if the model's number of features is damaged.
@@ -42,7 +42,7 @@ class FeatureRows {
   bool fixed_;
 };
 
-/// What FeatureRows asks a model for.
+/// The vocabulary of a model that FeatureRows needs: the number of features.
 std::pair<std::string, std::vector<std::string>> columns_word(const Rows& rows);
 
 }  // namespace maxmargin

@@ -6,7 +6,7 @@
 
 namespace maxmargin {
 
-/// Rows `LABEL qid:N index:value ...`; those of one qid stand together.
+/// Rows `LABEL qid:N index:value ...`, in groups of neighbouring rows with the same qid.
 struct GroupedRows {
   Features x;
   std::vector<std::size_t> start{0};  ///< first row of each group, and the end
@@ -15,10 +15,10 @@ struct GroupedRows {
 };
 
 struct GroupReader {
-  std::string_view row, group;  ///< what these are called
-  /// Takes the label of a row.
+  std::string_view row, group;  ///< the words for them in messages
+  /// Reads the label of a row.
   std::function<void(const FeatureRow&, const TextLines&)> take;
-  /// Takes a line that is no row; whether it is one. `rows` is how many there were before.
+  /// Reads a line that is no row; false where the line is a row. `rows`: how many came before it.
   std::function<bool(const TextLines&, std::size_t rows)> take_other = {};
 };
 

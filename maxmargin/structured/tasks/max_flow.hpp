@@ -5,24 +5,24 @@
 
 namespace maxmargin {
 
-/// Maximum flow by Dinitz's algorithm: levels by breadth-first search, then paths along them until
-/// none is left. Every path empties an arc, so it ends with capacities of any kind.
+/// Dinitz's maximum flow: level graphs by breadth-first search, and blocking flows by depth-first
+/// search. Every augmenting path saturates an arc, so it terminates with real capacities, too.
 class MaxFlow {
  public:
   explicit MaxFlow(std::size_t nodes) : arcs_of_(nodes) {}
 
   void add(std::size_t from, std::size_t to, double capacity);
-  /// Sends what can be sent; afterwards, who can be reached from the source: the smallest minimum
-  /// cut.
+  /// Maximises the flow; returns the nodes reachable from the source in the residual graph, the
+  /// smallest minimum cut.
   std::vector<char> cut(std::size_t source, std::size_t sink);
 
  private:
-  bool find_levels(std::size_t source, std::size_t sink);
+  bool build_level_graph(std::size_t source, std::size_t sink);
   double send(std::size_t node, std::size_t sink, double most);
 
   struct Arc {
     std::size_t to;
-    double left;
+    double residual;
   };
   std::vector<Arc> arcs_;  ///< arc k and its reverse k ^ 1
   std::vector<std::vector<std::size_t>> arcs_of_;

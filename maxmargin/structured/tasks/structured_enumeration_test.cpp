@@ -147,7 +147,7 @@ TEST_F(StructuredEnumeration, FieldsAreTheBestOfAll) {
     for (std::size_t k = 0; k < links.size(); ++k)
       field.together.push_back(attracts ? std::abs(rng.normal()) : 2 * rng.normal());
     double whole = -infinity, relaxed = -infinity;
-    for (Structure x; next_whole(n, x);) whole = std::max(whole, field.value(x));
+    for (Structure x; next_integral(n, x);) whole = std::max(whole, field.value(x));
     for (Structure x : enumerated::all_strings(n, 3)) {
       double value = 0;
       for (std::size_t i = 0; i < n; ++i) value += field.node[i] * x[i] / 2;
@@ -166,10 +166,10 @@ TEST_F(StructuredEnumeration, FieldsAreTheBestOfAll) {
       EXPECT_TRUE(is_field_structure(x, n, links));
       EXPECT_NEAR(field.value(x), relaxed, 1e-12);
       if (attracts) {
-        EXPECT_TRUE(is_whole(x, n));
+        EXPECT_TRUE(is_integral(x, n));
         EXPECT_NEAR(field.value(x), whole, 1e-12);
       }
-      EXPECT_TRUE(is_whole(made_whole(field, x), n));
+      EXPECT_TRUE(is_integral(rounded(field, x), n));
     }
   }
 }

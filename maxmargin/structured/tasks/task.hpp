@@ -13,10 +13,11 @@
 
 namespace maxmargin {
 
-/// Whether a model keeps the value of an option; what it does not keep is given again with it.
+/// Whether a model stores the value of an option; otherwise it has to be given with the model
+/// again.
 enum class Stored { yes, no };
 
-/// Something that a user may set for a task, by its name on the command line.
+/// An option of a task, by its name on the command line.
 struct TaskOption {
   std::string_view name, type, standard, help;
   Stored stored = Stored::yes;
@@ -37,8 +38,8 @@ class Settings {
   std::size_t one_of(std::string_view name, std::initializer_list<std::string_view> choices) const;
 };
 
-/// Lists of words that a model keeps so that other files can be read as the first was: labels,
-/// attributes, the lines of a template. No word has an end of line.
+/// Lists of words that a model stores to read other files as the training file: labels, attributes,
+/// the lines of a template. No word contains an end of line.
 using Vocabulary = std::map<std::string, std::vector<std::string>>;
 
 using StructuredScores = std::vector<std::pair<std::string, double>>;
@@ -49,55 +50,56 @@ class StructuredData {
   virtual ~StructuredData() = default;
 
   virtual const Oracle& oracle() const = 0;
-  /// An oracle for the same examples that is written another way, for verify.
+  /// An oracle for the same examples by another algorithm, for verify.
   virtual const Oracle& witness() const = 0;
-  /// What that is, in words.
+  /// That algorithm in words.
   virtual std::string_view witness_name() const { return "another oracle"; }
   virtual Vocabulary vocabulary() const = 0;
-  /// In words: "8,936 sentences of 211,727 tokens".
+  /// What was read, in words: "8,936 sentences of 211,727 tokens".
   virtual std::string contents() const = 0;
-  /// Whether the file says what the right structures are.
+  /// Whether the file contains the true structures.
   virtual bool labelled() const { return true; }
-  /// What the model cannot know of this file, such as a label that training never saw: it counts as
-  /// wrong in scores, and such a file cannot be trained on. Empty: nothing.
+  /// Something in the file that the model does not know, such as a label that did not occur in
+  /// training; empty: nothing. It counts as wrong in scores, and the file cannot be trained on.
   virtual std::string unknown() const { return {}; }
-  /// What the oracle over this data sees as w where a model has these weights; with a kernel they
-  /// are coefficients of the training data. Throws Error unless they fit.
+  /// The w that the oracle over this data is asked with, for the weights of a model; with a kernel
+  /// these are coefficients of the training data. Throws Error where they do not fit.
   virtual std::vector<double> scores(std::vector<double> w) const;
-  /// What a user should know of predictions for all examples, with its place. Empty: nothing.
+  /// A warning about predictions for all examples, with file and line; empty: none.
   virtual std::string trouble(std::span<const Structure>) const { return {}; }
   /// Appends a prediction as lines of text.
   virtual void print(std::size_t example, StructureView y, std::span<const double> w,
                      std::string& out) const = 0;
-  /// Where one example is made of rows that folds may divide: how many there are, and the data of
-  /// some of them.
+  /// Where the only example consists of rows that folds can divide: how many there are, and the
+  /// data of some of them.
   virtual std::size_t divisible_rows() const { return 0; }
   virtual std::unique_ptr<StructuredData> part(std::span<const std::size_t>) const {
     return nullptr;
   }
-  /// How good predictions are; `predicted[k]` is for `examples[k]`.
+  /// Scores of the predictions; `predicted[k]` is for `examples[k]`.
   virtual StructuredScores score(std::span<const std::size_t> examples,
                                  std::span<const Structure> predicted,
                                  std::span<const double> w) const = 0;
 };
 
-/// A task in the box: a folder here, a line in tasks.cpp.
+/// A built-in task: a folder here and a line in tasks.cpp.
 struct StructuredTask {
   std::string_view name, summary;
   std::span<const TaskOption> options;
-  /// Reads a file; with what a model knows, or to train one. Throws Error with file and line.
+  /// Reads a file, with the vocabulary of a model or (null) to train one. Throws Error with file
+  /// and line.
   std::unique_ptr<StructuredData> (*read)(const std::string& path, const Settings& settings,
                                           const Vocabulary* known, const Threads& threads);
 
-  /// The settings with their standards; throws a usage Error for one that the task does not have.
+  /// The settings, with defaults; throws a usage Error for one that the task does not have.
   Settings settings(const std::map<std::string, std::string>& given) const;
-  /// The settings that a model keeps.
+  /// The settings that a model stores.
   std::map<std::string, std::string> stored(const Settings& settings) const;
 };
 
 /// The list of tasks.
 std::span<const StructuredTask> structured_tasks();
-/// Null: there is none of that name.
+/// Null where there is none of that name.
 const StructuredTask* structured_task_named(std::string_view name);
 
 /// The words of a vocabulary; throws Error when the model lacks them.

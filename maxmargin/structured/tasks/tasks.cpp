@@ -64,10 +64,10 @@ Settings StructuredTask::settings(const std::map<std::string, std::string>& give
 }
 
 std::map<std::string, std::string> StructuredTask::stored(const Settings& settings) const {
-  std::map<std::string, std::string> kept;
+  std::map<std::string, std::string> stored;
   for (const TaskOption& option : options)
-    if (option.stored == Stored::yes) kept.emplace(option.name, settings[option.name]);
-  return kept;
+    if (option.stored == Stored::yes) stored.emplace(option.name, settings[option.name]);
+  return stored;
 }
 
 const std::string& Settings::operator[](std::string_view name) const {

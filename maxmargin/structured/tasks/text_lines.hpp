@@ -16,10 +16,10 @@ class TextLines {
   explicit TextLines(const std::string& path) : TextLines(open_source(path)) {}
   explicit TextLines(std::unique_ptr<Source> source) : source_(std::move(source)) {}
 
-  /// Whether there is one more.
+  /// Reads the next line; false at the end.
   bool next();
   std::string_view line() const { return line_; }
-  /// What stands between blanks and tabs.
+  /// The words of the line, separated by blanks and tabs.
   std::vector<std::string_view> words() const { return words_of_line(line_); }
   std::size_t number() const { return number_; }
   Place place() const { return {source_->name(), number_}; }

@@ -13,9 +13,9 @@
 namespace maxmargin {
 namespace {
 
-// Basis functions that are reckoned with where only a residual is asked for.
+// Number of basis functions assumed where only a residual is given.
 constexpr std::size_t usual_rank = 1000;
-// Rows to choose from, for each basis function, however little memory there is.
+// At least so many candidate rows per basis function.
 constexpr std::size_t least_choice = 2;
 
 struct Sample {
@@ -66,7 +66,7 @@ Approximated factor_of(const Approximated& found) {
   return factor;
 }
 
-/// Z = K_mn T'^-1 of some rows, and what of their K(x, x) it leaves.
+/// Z = K_mn T'^-1 of some rows, and the residuals of their K(x, x).
 class Projection {
  public:
   Projection(const Kernel& kernel, const DiskBasis& basis, std::size_t functions,

@@ -24,8 +24,7 @@ struct DiskBasis {
   }
 };
 
-/// The memory that may be used besides what a pass over the rows takes, and where the file is to
-/// be.
+/// The memory beside that of a pass over the rows, and the folder of the file.
 struct DiskRoom {
   std::string folder;
   std::size_t chunk_bytes = 0;

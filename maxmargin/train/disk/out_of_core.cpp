@@ -41,7 +41,7 @@ Subproblems machines_of(const SpilledData& data, const Task& task) {
   return subproblems(outline, task);
 }
 
-/// What a machine makes of a label.
+/// The target and cost that a machine gives to a label.
 struct Role {
   double target = 0;
   double cost = 0;  ///< 0: nothing
@@ -87,8 +87,7 @@ std::size_t blocks_of(const Loss& loss) {
   return visit_list([](const auto& chosen) { return chosen.blocks(1, 1).size(); }, loss);
 }
 
-/// Rows take part only if they have a cost, so what is left of the memory is for those that are
-/// taken in at the end.
+/// The memory for rows that the solver loads at the end.
 std::size_t working_bytes(std::size_t memory, const RowFile& rows, std::size_t numbers) {
   const std::size_t taken = program_bytes_out_of_core + streamed_pass_bytes(rows, numbers);
   return MemoryBudget{memory}.without(taken).bytes;

@@ -8,7 +8,7 @@
 
 namespace maxmargin {
 
-/// What went over the disk.
+/// The disk traffic of a training.
 struct DiskReport {
   std::uint64_t scratch_bytes = 0;
   bool direct = false;             ///< past the page cache

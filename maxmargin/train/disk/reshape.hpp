@@ -21,9 +21,8 @@ struct Reshape {
 using RowMap =
     std::function<void(const RowChunk& chunk, std::size_t begin, std::size_t count, double* out)>;
 
-/// Other rows in the place of those of a file, with the same labels and weights; one pass. Some
-/// rows at a time are in memory, each of a few of them mapped by one thread. Nothing where `go_on`
-/// said no.
+/// A file with each row mapped to another, and the same labels and weights, by one pass with some
+/// rows at a time in memory. Nothing where `go_on` returned false.
 std::unique_ptr<RowFile> reshaped(const RowFile& rows, const Reshape& to, const RowMap& map,
                                   const Threads& threads, const GoOn& go_on = {});
 

@@ -128,7 +128,7 @@ void outline_classes(const LabelList& labels, std::span<const double> sums, Data
 }  // namespace
 
 std::size_t least_memory_out_of_core(std::size_t features) {
-  // Its memory grows with the square of the columns: of so many nobody has it.
+  // Memory grows with the square of the columns: more than these need more than any computer has.
   if (features > most_columns) return out_of_reach;
   const std::size_t numbers = features + 1;
   const std::size_t rows = 64 * (features * sizeof(double) + 2 * sizeof(double)) + 4096;

@@ -15,14 +15,14 @@ struct SpillOptions {
   std::size_t memory_bytes = 0;           ///< no more than this from now on; 0: half of the memory
 };
 
-/// Data that passed through memory into a scratch file, and what is known of it without a look.
+/// Data that was written to a scratch file while it was read, and its summary.
 struct SpilledData {
-  /// Labels are numbers, or the classes' places in order of appearance.
+  /// Labels are numbers, or the classes' numbers in order of appearance.
   std::unique_ptr<RowFile> rows;
   /// One row without features for each class, in the order of classes_of, weighted by the rows of
   /// that class; for regression, one row.
   Dataset outline;
-  std::vector<std::size_t> appearance;  ///< of each class of `outline`: its place in that order
+  std::vector<std::size_t> appearance;  ///< of each class of `outline`: its number in that order
   std::size_t features = 0;
   double density = 0;  ///< share of values that are not zero
   std::string data_hash;

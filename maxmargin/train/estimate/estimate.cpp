@@ -26,7 +26,7 @@ struct Whole {
   Certified certified;  ///< with variables and f
 };
 
-/// Of one machine for classification or regression: what the bounds need of each example.
+/// What the bounds need of each example, for classification or regression.
 struct AtExample {
   double alpha = 0;  ///< summed over both sides of a tube
   double slack = 0;  ///< xi: the loss for a cost of 1
@@ -116,7 +116,7 @@ class FreeRoom {
   }
   /// c for an example, at most 1; 0 where b may jump.
   double share_for(std::span<const Formulated::Share> shares) const {
-    constexpr double least = 1e-3;  // below, it is rounding that tells
+    constexpr double least = 1e-3;  // below this it is rounding
     double raise = raise_, lower = lower_, amount = 0, along = 0, size = 0;
     bool rises = false, falls = false;
     for (const Formulated::Share& share : shares) {
@@ -228,7 +228,7 @@ void add_span(const Prepared& prepared, const Whole& whole, std::size_t memory,
   if (result.outcome == Outcome::number) result.span_absolute = absolute / weights;
 }
 
-/// Adds up how well rows are predicted.
+/// Sums over the errors of predictions.
 class Score {
  public:
   Score(const Prepared& prepared, std::span<const Index> class_of)
@@ -268,16 +268,16 @@ LeaveOneOut scored(const Prepared& prepared, std::span<const Index> class_of, Le
   return result;
 }
 
-/// What leave-one-out starts from: rows that have to be left out, what is predicted of all others,
-/// and the machine of all rows, where it is only one.
+/// The input of leave-one-out: the rows that have to be left out, the predictions of all others,
+/// and the machine of all rows, where there is only one.
 struct ToLeaveOut {
   std::set<Index> rows;
   std::vector<double> predicted;
   const Whole* single = nullptr;
 };
 
-/// Fills in the predictions that come from following the solution of a single machine, and leaves
-/// only those rows for which it did not.
+/// Fills in the predictions by decremental unlearning of a single machine; the rows for which that
+/// failed remain.
 std::size_t unlearn(const Prepared& prepared, const TrainOptions& options, ToLeaveOut& out,
                     const Context& context) {
   if (out.single == nullptr || prepared.problems.outcome == Outcome::novelty) return 0;

@@ -23,12 +23,12 @@
 
 namespace maxmargin {
 
-/// What is said of rows by machines that were trained without them, one row at a time.
+/// Leave-one-out: each row is predicted by a machine that was trained without it.
 struct LeaveOneOut {
   double error = 0;           ///< share of wrong rows; numbers: mean squared error
   double absolute_error = 0;  ///< numbers: mean absolute error
   std::size_t trained = 0;    ///< rows whose machines had to be trained again
-  std::size_t followed = 0;   ///< of these, by following the solution while the row goes
+  std::size_t followed = 0;   ///< of these, by decremental unlearning
   std::vector<double> predicted;
   Ended ended = Ended::converged;
   double seconds = 0;
@@ -45,7 +45,7 @@ struct Estimates {
   std::optional<double> radius;  ///< of a ball around all rows in feature space
   std::vector<std::string> missing;
   std::optional<LeaveOneOut> restarted;  ///< exact, from the machine of all rows
-  std::optional<LeaveOneOut> truth;      ///< every machine trained afresh
+  std::optional<LeaveOneOut> truth;      ///< every machine trained from scratch
   Ended ended = Ended::converged;
   double seconds = 0;  ///< of all but the two leave-one-outs
 };
@@ -58,7 +58,7 @@ struct EstimateOptions {
 };
 
 /// `data` is what the model was trained on, as read. Throws Error where it is not, and where the
-/// model kept no dual variables.
+/// model has no dual variables.
 Estimates estimate(const Model& model, Dataset data, const EstimateOptions& options,
                    const Context& context);
 

@@ -103,7 +103,7 @@ class FreePoints {
     if (k < free_) {
       double entry = inverse[k];
       if (bordered_) entry -= border_[k] * border_[k] / border_sum_;
-      // The only free point: nothing else could take its place.
+      // The only free point has no span of others.
       return entry > 0 ? std::max(0.0, 1 / entry - curvature_[k]) : K_->diagonal()[k];
     }
     double square = K_->diagonal()[k], along = 0;
@@ -126,7 +126,7 @@ class FreePoints {
   double border_sum_ = 0;
 };
 
-/// How much of a variable goes with one of the rows that share it.
+/// The part of a variable that is lost with one of the rows that share it.
 double lost(const Block& block, double a, double part) {
   if (part == 0 || a == 0) return 0;
   if (block.curvature > 0 || std::isinf(block.upper) || block.lower < 0) return a * part;

@@ -8,8 +8,8 @@
 
 namespace maxmargin {
 
-/// The span rule of Vapnik and Chapelle: what a machine trained without an example would say of it,
-/// as long as the same variables stay free,
+/// The span rule of Vapnik and Chapelle: f at an example of the machine trained without it, as long
+/// as the same variables stay free,
 ///
 ///   f_p(x_p) = f(x_p) - beta_p S_p^2,   S_p^2 = min |x_p - sum_j l_j x_j|^2 over the other free j,
 ///

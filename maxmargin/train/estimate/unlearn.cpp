@@ -56,11 +56,13 @@ std::vector<double> values_without(const WholeMachine& whole, std::span<const st
                                  [&](const Example& each) { return each.target == target; }) > 1;
   };
   const bool is_class = problem.positive != problem.negative;
-  const bool positive = !is_class || others(1), negative = !is_class || others(-1);
+  const bool may_lose_positive = !is_class || others(1),
+             may_lose_negative = !is_class || others(-1);
   std::vector<std::size_t> asked;
   std::vector<std::vector<Decremental::Bounds>> changes;
   for (std::size_t k = 0; k < examples.size(); ++k) {
-    if (!(problem.examples[examples[k]].target > 0 ? positive : negative)) continue;
+    if (!(problem.examples[examples[k]].target > 0 ? may_lose_positive : may_lose_negative))
+      continue;
     auto bounds = bounds_without(formulated, blocks, examples[k]);
     if (bounds.empty()) continue;
     asked.push_back(k);

@@ -20,7 +20,7 @@ class Likelihood {
       softened_.push_back(target[i] > 0 ? (positive_ + 1) / (positive_ + 2) : 1 / (negative_ + 2));
   }
 
-  /// What is best for f that tell nothing.
+  /// The best constant probability.
   PlattSigmoid constant() const { return {0, std::log((negative_ + 1) / (positive_ + 1))}; }
 
   double value(const PlattSigmoid& at) const {
@@ -64,7 +64,7 @@ class Likelihood {
   double positive_ = 0, negative_ = 0;
 };
 
-/// What one machine said of the rows it had not seen.
+/// The decision values of one machine at rows that it was not trained on.
 struct JudgedRows {
   std::vector<double> f, target, weight;
 
@@ -89,7 +89,7 @@ struct JudgedRows {
 PlattSigmoid falling_sigmoid(const JudgedRows& judged) {
   const PlattSigmoid sigmoid = fit_sigmoid(judged.f, judged.target, judged.weight);
   if (sigmoid.slope <= 0) return sigmoid;
-  // f that mislead on rows not seen before tell nothing.
+  // A sigmoid that decreases: f is of no use, and the probability constant.
   return fit_sigmoid(std::vector(judged.f.size(), 0.0), judged.target, judged.weight);
 }
 

@@ -19,7 +19,7 @@ namespace maxmargin {
 PlattSigmoid fit_sigmoid(std::span<const double> f, std::span<const double> target,
                          std::span<const double> weight = {}, double tolerance = 1e-5);
 
-/// What the decision values of unseen rows tell of probabilities, noise or novelty. Rows count with
+/// Fits probabilities, noise or novelty to the decision values of unseen rows. Rows count with
 /// their weights, and classes with theirs: the probabilities are those of the weighted data, where
 /// the predicted class is the likelier one.
 Calibration calibrate(const Prepared& prepared, const OutOfFold& judged, const Task& task,

@@ -17,7 +17,7 @@ constexpr double not_predicted = std::numeric_limits<double>::quiet_NaN();
 // Rows judged at a time, so that their decision values stay small.
 constexpr std::size_t rows_at_a_time = 4096;
 
-/// Judges the rows of one fold after another and puts the results in their places.
+/// Predicts the rows of one fold after another.
 class Judge {
  public:
   Judge(const Prepared& prepared, const Folds& folds, OutOfFold& result)
@@ -200,7 +200,7 @@ OutOfFold judge_out_of_fold(const Prepared& prepared, const Folds& folds,
   std::vector<std::vector<bool>> left_out;
   for (int fold = 0; fold < folds.count; ++fold) left_out.push_back(folds.rows_of(fold));
   TrainOptions limited = options;
-  limited.certified = false;  // predictions are all that is told
+  limited.certified = false;  // only predictions are reported
   std::optional<Retrainable> can;
   if (retrainer == nullptr) can = retrainable(prepared, options, left_out.size(), context);
   const bool is_single = prepared.problems.list.size() == 1;

@@ -5,8 +5,7 @@
 
 namespace maxmargin {
 
-/// What machines say of rows they have not been trained on: each row is judged by those that were
-/// trained on the other folds.
+/// Out-of-fold predictions: each row by the machines that were trained on the other folds.
 struct OutOfFold {
   /// As of Predictor::predict: class number, number, or +1 and -1; NaN for rows of weight 0.
   std::vector<double> predicted;

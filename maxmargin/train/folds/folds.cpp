@@ -39,7 +39,8 @@ Folds make_folds(std::size_t rows, std::span<const double> y, std::span<const do
   Folds result;
   result.count = count;
   result.of_row.assign(rows, Folds::none);
-  // Dealt like cards; of numbers each round in another order, lest a fold get the larger ones.
+  // Dealt round by round; for numbers each round in another random order, or one fold would always
+  // get the larger ones.
   std::vector<int> deal(folds);
   for (std::size_t k = 0; k < order.size(); ++k) {
     const std::size_t place = k % folds;

@@ -62,7 +62,7 @@ Formulated caching_rows(const Prepared& prepared, std::size_t number, Retrainabl
   return all;
 }
 
-/// A machine that was trained, and what is needed to train it again without some rows.
+/// A trained machine, prepared to be trained again without some rows.
 struct FromMoreRows {
   const Formulated& all;
   const Restart& restart;
@@ -86,7 +86,7 @@ TrainedMachine retrained(const FromMoreRows& more, const Subproblem& problem,
   return result;
 }
 
-/// What is left to be trained, without any machine yet.
+/// The problems without these rows, not yet solved.
 Retrained remaining(const Prepared& prepared, const std::vector<bool>& left_out) {
   Retrained result;
   result.problems = without(prepared.problems, left_out);
@@ -160,8 +160,8 @@ std::vector<Retrained> retrain_each(const Prepared& prepared, Retrainable can,
       prepared.examples, prepared.problems, options, context,
       [&](std::size_t k, const Context& given) {
         const Subproblem& problem = prepared.problems.list[k];
-        const MemoryBudget machine = memory_for(options, given), room = machine.rows_of_folds();
-        const Context beside = given.with_memory(machine.without(room.bytes));
+        const MemoryBudget memory = memory_for(options, given), room = memory.rows_of_folds();
+        const Context beside = given.with_memory(memory.without(room.bytes));
         const Formulated all = caching_rows(prepared, k, can, options.kernel, room, given);
         const TrainedMachine whole =
             train_one(prepared.examples, all, {options, beside, audience, k * steps});

@@ -14,17 +14,17 @@ struct Retrained {
   std::uint64_t iterations = 0;          ///< summed
 };
 
-/// From nothing, and without what the machines of all rows tell.
+/// From scratch, without the machines of all rows.
 Retrained train_afresh(const Prepared& prepared, const std::vector<bool>& left_out,
                        const TrainOptions& options, const Context& context);
 
-/// A data set whose machines can be trained again without some rows, with what is known of them.
+/// A data set whose machines can be retrained from those of all rows.
 struct Retrainable {
   Formulated first;  ///< the problem of the first machine
 };
 /// The solver must be one that starts from given variables and lets those be that are closed, and
-/// no cost may be infinite. Otherwise machines of fewer rows are trained afresh. So they are where
-/// `folds` are so few that a start from all rows is no help.
+/// no cost may be infinite. Otherwise machines of fewer rows are trained from scratch. So they are
+/// where `folds` are so few that a start from all rows is no help.
 std::optional<Retrainable> retrainable(const Prepared& prepared, const TrainOptions& options,
                                        std::size_t folds, const Context& context);
 
@@ -38,9 +38,9 @@ inline constexpr std::size_t most_at_once = 32;
 
 /// Trains the machines of a data set again and again without some of its rows, those of a fold. All
 /// of them share one kernel matrix over all rows, and rows of it that are expensive are computed
-/// once. Each starts from the variables of the machine of
-/// all rows and from its f, from which only the share of the rows that are left out is taken; it is
-/// solved as well as a machine trained afresh.
+/// once. Each starts from the variables and the f of the machine of all rows, from which
+/// the share of the rows that are left out is subtracted, and is solved to the same tolerance as
+/// from scratch.
 class Retrainer {
  public:
   /// Trains the machines of all rows. Keeps a reference to `prepared`.
@@ -71,8 +71,8 @@ class Retrainer {
   std::vector<Restart> restart_;
 };
 
-/// Retrainer::without for each of `left_out`, machine by machine: what one of them needs for all of
-/// its folds is forgotten before the next has its turn, variables and f included.
+/// Retrainer::without for each of `left_out`, machine by machine: the memory of one of them for all
+/// of its folds is freed before the next one is trained.
 std::vector<Retrained> retrain_each(const Prepared& prepared, Retrainable can,
                                     std::span<const std::vector<bool>> left_out,
                                     const TrainOptions& options, const Context& context);

@@ -56,7 +56,7 @@ double weight_of(const Block& block) {
   return std::isinf(block.upper) ? 1 : block.upper - block.lower;
 }
 
-/// What two equal rows ask for together: the smallest phi(t) + phi(t') with t + t' given.
+/// The block of two equal rows together: the smallest phi(t) + phi(t') with t + t' given.
 void merge(const Block& block, Block& into) {
   if (block.lower == block.upper) return;  // closed at 0
   if (into.lower == into.upper) {
@@ -78,7 +78,7 @@ double reachable(double total, const DualQp& qp, double sign) {
   return std::min(total, most);
 }
 
-/// Calls add(block) for the blocks of an example, of each as many.
+/// Calls add(block) for the blocks of an example.
 template <class Add>
 void for_each_block(const Loss& loss, const Example& example, Add&& add) {
   visit_list(
@@ -96,7 +96,7 @@ void normalise(std::vector<Formulated::Share>& shares, std::span<const double> s
     share.part = summed[share.variable] > 0 ? share.part / summed[share.variable] : 0;
 }
 
-/// Returns what the sum of s_v a_v is then, where that is known.
+/// Returns the sum of s_v a_v, where the rows determine it.
 template <class Chosen>
 double add_equality(const Chosen& loss, std::span<const Example> examples, Bias bias, DualQp& qp) {
   double total = 0;

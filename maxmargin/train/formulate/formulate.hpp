@@ -24,7 +24,7 @@ struct ApproximatedKernel {
   double seconds = 0;  ///< that it took
 };
 
-/// The training rows after scaling, with what every problem made from them shares.
+/// The training rows after scaling, and what all problems made from them share.
 struct Examples {
   std::shared_ptr<const Features> x;
   std::vector<Index> first_equal;  ///< see data/equal_rows.hpp
@@ -34,7 +34,7 @@ struct Examples {
   std::shared_ptr<const Quadratic> K = nullptr;
   std::vector<Index> point = {};
   std::shared_ptr<const ApproximatedKernel> approximation =
-      nullptr;                    ///< in place of the kernel, if there
+      nullptr;                    ///< in place of the kernel; may be null
   FunctionValues functions = {};  ///< unpenalised ones besides the bias
 };
 
@@ -63,7 +63,7 @@ struct Formulated {
   std::vector<Index> point_rows;         ///< a row of the data for each point of K
   bool is_biased = false;                ///< K is K + 1
   std::optional<FunctionBasis> basis{};  ///< of the unpenalised functions, if there are any
-  /// The rows of the functions as they are given, in the place of those of the basis.
+  /// The rows of the functions as they are given, in place of those of the basis.
   std::vector<std::vector<double>> given_rows{};
 
   /// The coefficient of each row of the data in f, for the rows where it is not zero.
@@ -79,7 +79,7 @@ struct Formulated {
 
 /// min 1/2 |w|^2 + sum of the losses. With an unpenalised bias: one equality row, sum s a = 0, or
 /// as the nu of the loss says; then a row for each sign, that of +1 first, if the loss has two
-/// sides. With a penalised one K + 1 takes the place of K, and there is no row, as without a bias;
+/// sides. With a penalised one K + 1 replaces K, and there is no row, as without a bias;
 /// but of a loss with a nu the one row of its width, sum a = nu times all costs.
 /// A row more for each of the unpenalised functions, in the basis of FunctionBasis.
 /// Equal rows share a point of K, and equal blocks on it one variable with the summed bounds: a row
@@ -88,8 +88,8 @@ Formulated formulate(const Examples& data, std::span<const Example> examples, co
                      const Kernel& kernel, Bias bias = Bias::unpenalised,
                      const Context& context = Threads(1));
 
-/// The same problem, K and variables included, without some of its examples: `left_out[row]`. What
-/// has no example left is closed at 0.
+/// The same problem, K and variables included, without some of its examples: `left_out[row]`.
+/// Variables without an example are fixed at 0.
 Formulated without(const Formulated& whole, std::span<const Example> examples, const Loss& loss,
                    Bias bias, const std::vector<bool>& left_out);
 

@@ -11,10 +11,10 @@
 namespace maxmargin {
 namespace {
 
-// A function nearer than this to a combination of others, relative to its own size, has a
-// coefficient of which rounding leaves hardly a digit.
+// A function closer than this to a combination of others, relative to its size, would have a
+// coefficient with hardly a digit.
 constexpr double least_independence = 1e-10;
-// Terms smaller than this share of the largest are not worth telling.
+// Terms below this share of the largest are left out of messages.
 constexpr double least_told = 1e-6;
 constexpr int halvings_of_nu = 40;
 

@@ -44,12 +44,12 @@ Definite checked_precomputed(const Rows& matrix, const TrainOptions& options,
 /// In the order in which the classes appear: the same whatever they are called.
 std::vector<std::vector<Index>> rows_of_classes(const Dataset& data) {
   std::vector<std::vector<Index>> rows;
-  std::vector<std::size_t> place;
+  std::vector<std::size_t> position;
   const Classes classes = classes_of(data);
-  place.assign(classes.names.size(), classes.names.size());
+  position.assign(classes.names.size(), classes.names.size());
   for (std::size_t i = 0; i < data.rows(); ++i) {
     if (!data.weight.empty() && data.weight[i] == 0) continue;
-    std::size_t& mine = place[classes.of_row[i]];
+    std::size_t& mine = position[classes.of_row[i]];
     if (mine == classes.names.size()) {
       mine = rows.size();
       rows.emplace_back();
@@ -60,7 +60,7 @@ std::vector<std::vector<Index>> rows_of_classes(const Dataset& data) {
 }
 
 /// The features of a precomputed kernel's rows are its values with the training rows, and functions
-/// of these would be functions of the sample. What stands behind them may be anything.
+/// of these would be functions of the sample. The columns behind them may be used.
 void require_behind_matrix(const ParametricFunctions& functions, const Dataset& data) {
   const ParametricFunction* wrong = functions.user_of_first(data.rows());
   if (wrong == nullptr) return;
@@ -102,14 +102,14 @@ Prepared prepare(Dataset data, const TrainOptions& options, const Context& conte
   const Stopwatch clock;
   if (!options.functions.empty()) add_functions(data, options, threads, prepared.examples);
   if (options.scaling) {
-    // That of a model to start from, so that its support vectors are rows of the data.
+    // The scaling of a model to start from, so that its support vectors are rows of the data.
     prepared.scaling =
         options.start && !options.start->scaling.factor.empty()
             ? options.start->scaling
             : learn_scaling(data.x, *options.scaling, memory_for(options, context).bytes);
     apply(prepared.scaling, data.x);
   }
-  // Nobody but a kernel of features sees their numbers from here on.
+  // Kernels of features do not depend on the numbers of the features.
   if (form_of(options.kernel)) prepared.numbers = Renumbering(data.x);
   if (!prepared.numbers.none()) data.x = prepared.numbers.applied(data.x);
   Examples& examples = prepared.examples;

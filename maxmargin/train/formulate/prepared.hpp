@@ -23,7 +23,7 @@ struct Prepared {
   double seconds = 0;  ///< that scaling and looking for equal rows took
 
   double weight_of(std::size_t row) const { return weight.empty() ? 1 : weight[row]; }
-  /// Time may be over before the kernel has the basis functions that it should have.
+  /// Whether the time was over before the kernel was approximated.
   Ended ended() const {
     const bool stopped = examples.approximation && examples.approximation->low.stopped;
     return stopped ? Ended::time_limit : Ended::converged;
@@ -38,13 +38,13 @@ Trained train(const Prepared& prepared, const Subproblems& problems, const Train
 /// Chosen rows of the examples as the machines of a model see them.
 RowsToPredict rows_to_predict(const Prepared& prepared, std::span<const Index> rows);
 
-/// What a model says of the task and the options, before anything is known of the data.
+/// A model with task and options only.
 Model model_asked_for(const Subproblems& problems, const TrainOptions& options);
 
 /// The certificate of several machines: their objectives and gaps summed, the worst of the rest.
 void add_to(Certificate& sum, const Certificate& part);
 
-/// The one of two endings that promises less.
+/// The worse of two endings.
 Ended worse(Ended x, Ended y);
 
 }  // namespace maxmargin

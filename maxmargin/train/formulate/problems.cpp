@@ -115,7 +115,7 @@ Subproblems classification(const Dataset& data, const Classification& task) {
     // In the order of the data: the same problem whatever the classes are called.
     const auto first = problem.examples.begin(), last = problem.examples.end();
     const auto earlier = [](const Example& x, const Example& y) { return x.row < y.row; };
-    constexpr std::size_t worth_merging = 16;  // which takes memory
+    constexpr std::size_t worth_merging = 16;  // merging takes memory
     if (taken.size() == 2 && size > worth_merging)
       std::inplace_merge(first, first + static_cast<std::ptrdiff_t>(second), last, earlier);
     else
@@ -172,7 +172,7 @@ std::optional<double> nu_of_sides(const Subproblem& problem) {
   return margin == nullptr ? std::nullopt : std::optional(margin->nu);
 }
 
-/// "120 rows", or what they weigh.
+/// "120 rows", or their weight.
 std::string amount(double weight, std::size_t rows) {
   const std::string counted = std::to_string(rows) + (rows == 1 ? " row" : " rows");
   return weight == static_cast<double>(rows) ? counted
@@ -193,7 +193,7 @@ struct SideWeights {
 };
 
 void require_feasible(const Subproblems& problems) {
-  // What is asked for may be the largest feasible value itself, rounded.
+  // The nu asked for may be the largest feasible value, rounded.
   constexpr double rounding = 1e-12;
   const Subproblem* tightest = nullptr;
   double largest = 1;

@@ -14,7 +14,7 @@ namespace maxmargin {
 namespace {
 
 constexpr double seconds_between_reports = 0.1;
-// The rest of the time is the solver's.
+// The share of the time for the approximation; the rest is the solver's.
 constexpr double share_of_time = 0.5;
 
 std::shared_ptr<const Quadratic> kernel_over(const Examples& data, const Kernel& kernel,

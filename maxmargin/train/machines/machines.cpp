@@ -233,7 +233,7 @@ void for_each_machine(const Examples& data, const Subproblems& problems,
 
 namespace {
 
-// So many can be stated, and certified as they are, after a signal.
+// After a signal, up to so many untrained machines are certified as they are.
 constexpr std::size_t few_machines = 100;
 
 /// The machine f = 0 of two classes, one of many that did not begin before all had to end. Nothing
@@ -340,7 +340,7 @@ void assemble(const Examples& data, const Subproblems& problems,
     machine.ended = parts[k].certified.solution.ended;
     machine.iterations = parts[k].certified.solution.iterations;
     machine.certificate = parts[k].certified.certificate;
-    // What the model's own coefficients prove: whoever has the file can check that.
+    // Bounds that the coefficients in the file prove.
     machine.certificate.best_primal = machine.certificate.primal;
     machine.certificate.best_dual = machine.certificate.dual;
     set_width(problems.list[k], machine);

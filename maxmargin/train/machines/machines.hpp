@@ -11,7 +11,7 @@
 
 namespace maxmargin {
 
-/// What came out of one machine's training.
+/// The result of training one machine.
 struct TrainedMachine {
   Certified certified;
   std::vector<std::pair<Index, double>> coefficients;  ///< of rows of the data
@@ -22,7 +22,8 @@ struct TrainedMachine {
   double residual = 1;
 };
 
-/// Tells one observer of several machines, trained one after another or side by side.
+/// Reports the progress of several machines, trained one after another or side by side, to one
+/// observer.
 class Audience {
  public:
   /// Keeps a reference to the observer of the context.
@@ -45,7 +46,7 @@ class Audience {
     const std::lock_guard lock(mutex_);
     return answer_;
   }
-  /// The limit is one for all machines; what is left of it may be nothing.
+  /// The limits less the time that has passed; the limit is one for all machines.
   Stop rest_of(Stop stop) const {
     const double given = std::min(stop.seconds, seconds_);
     stop.seconds = answer() == Control::proceed ? std::max(0.0, given - clock_.seconds()) : 0;
@@ -59,7 +60,7 @@ class Audience {
   }
 
  private:
-  /// There may be millions of machines: their sum is kept, not taken.
+  /// Updates the sum, since there may be millions of machines.
   void set_share(std::size_t machine, double share) {
     sum_of_shares_ += share - shares_[machine];
     shares_[machine] = share;
@@ -74,8 +75,7 @@ class Audience {
   Stopwatch clock_;
 };
 
-/// What the training of one machine is given from outside: options, threads and memory, and who is
-/// told of it.
+/// The environment of the training of one machine: options, context, and the audience.
 struct MachineRun {
   const TrainOptions& options;
   const Context& given;  ///< its threads and its memory
@@ -83,9 +83,9 @@ struct MachineRun {
   std::size_t number;  ///< of the machine, to the audience
 
   MemoryBudget memory() const { return memory_for(options, given); }
-  /// What is left of the limits.
+  /// The limits less the time that has passed.
   Stop stop() const { return audience.rest_of(options.stop); }
-  /// For its solver: told of through the audience.
+  /// The context of its solver, which reports to the audience.
   Context context() const {
     return given.watched_by(
         [this](const Progress& progress) { return audience.tell(number, progress); });
@@ -107,9 +107,9 @@ void for_each_machine(const Examples& data, const Subproblems& problems,
                       const TrainOptions& options, const Context& context,
                       const std::function<void(std::size_t, const Context&)>& work);
 
-/// What is stored of a solution, certified: the threshold or thresholds and the coefficients of the
-/// functions as they are given. In the basis that solvers work with, a certificate knows nothing of
-/// the rounding of its own coefficients when they become those.
+/// Translates a solution to the thresholds and function coefficients that the model stores, and
+/// certifies these: a certificate in the orthonormal basis of the solvers would not include the
+/// rounding of the translation.
 void state_as_given(const Formulated& formulated, const Stop& stop, Certified& certified);
 
 /// Trains the machine of a problem, with its variables and its f; from the coefficients `start` of
@@ -117,7 +117,7 @@ void state_as_given(const Formulated& formulated, const Stop& stop, Certified& c
 TrainedMachine train_one(const Examples& data, const Formulated& formulated, const MachineRun& run,
                          std::span<const std::pair<Index, double>> start = {});
 
-/// Trains all machines; their variables and f are not kept.
+/// Trains all machines; their variables and f are discarded.
 std::vector<TrainedMachine> train_machines(const Examples& data, const Subproblems& problems,
                                            const TrainOptions& options, const Context& context);
 
@@ -133,13 +133,13 @@ void set_width(const Subproblem& problem, Machine& machine);
 void assemble(const Examples& data, const Subproblems& problems,
               std::span<const TrainedMachine> trained, Model& model);
 
-/// The model of these machines, and what is told of its training. It knows the rows that are its
-/// support vectors, but has no copy of them.
+/// The model of these machines, and the report of the training. It has the numbers of its support
+/// vectors, but no copy of them.
 Trained summed_up(const Prepared& prepared, const Subproblems& problems,
                   const TrainOptions& options, std::span<const TrainedMachine> machines,
                   const Threads& threads);
 
-/// The same with a copy of them.
+/// The same with the support vectors.
 Trained put_together(const Prepared& prepared, const Subproblems& problems,
                      const TrainOptions& options, std::span<const TrainedMachine> machines,
                      const Threads& threads);

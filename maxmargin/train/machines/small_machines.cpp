@@ -11,12 +11,12 @@ namespace {
 constexpr std::size_t most_bytes = std::size_t{16} << 20;
 constexpr double seconds_between_small_ones = 0.1;
 
-/// The kernel matrix of one machine, dense; its memory goes on to the next one.
+/// The dense kernel matrix of one machine, in memory that the next one reuses.
 class MachineMatrix final : public Quadratic {
  public:
   explicit MachineMatrix(const MatrixTraits& traits) : traits_(traits) {}
 
-  /// Takes the values among some points of a larger matrix.
+  /// Copies the values among some points of a larger matrix.
   void assign(std::span<const double> all, std::size_t stride, std::span<const Index> points) {
     n_ = points.size();
     values_.resize(n_ * n_);
@@ -69,7 +69,7 @@ class MachineMatrix final : public Quadratic {
   std::vector<double> values_, diagonal_;
 };
 
-/// The pair that violates most by its first variable and gains most by its second.
+/// A pair by second-order selection.
 struct Pair {
   std::size_t up, low;
   double violation;
@@ -150,7 +150,7 @@ struct SmallMachines::Scratch {
       gradient[v] += qp.block[v].sign * length * (row_i[v] - row_j[v]);
   }
 
-  /// Until no pair violates more than this. Whether it came so far.
+  /// Steps until the violation is at most this; false if that was not reached.
   bool improve(double violation) {
     const std::size_t most = 1000 * (a.size() + 10);
     for (const std::size_t end = iterations + most; iterations < end; ++iterations) {

@@ -9,21 +9,21 @@
 
 namespace maxmargin {
 
-/// Machines of a few rows, of which hundreds of classes make tens of thousands: what the general
-/// way allocates and decides for each of them takes ten times as long as its solution. Here all
-/// share one matrix of kernel values in double, and scratch memory goes from machine to machine.
+/// A fast path for machines of a few rows, of which hundreds of classes make tens of thousands: the
+/// overhead of the general path would be ten times the time of the solution. All share one matrix
+/// of kernel values in double, and scratch memory is reused.
 ///
 /// The problem is that of the hinge loss with a bias,
 ///   min 1/2 a'Qa - sum a,   sum s_v a_v = 0,   0 <= a <= C_v,
 /// solved by SMO with pairs of second order (Fan, Chen, Lin 2005, WSS 2) over all variables; an
-/// iteration costs the rows of the machine. The certificate is that of all machines (certify), and
-/// one that is not what was asked for is no answer: the general way is taken then.
+/// iteration costs the rows of the machine. certify() judges them like all machines, and
+/// where the tolerances are missed the general path is taken.
 class SmallMachines {
  public:
   static constexpr std::size_t most_rows = 40;
 
-  /// Keeps kernel values where the options leave it to us how to solve, and enough machines are
-  /// small. `data` has to stay.
+  /// Computes the kernel values where the solver is chosen automatically and enough machines are
+  /// small. `data` must outlive it.
   SmallMachines(const Examples& data, const Subproblems& problems, const TrainOptions& options,
                 const Context& context);
   ~SmallMachines();

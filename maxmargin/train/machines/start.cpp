@@ -111,7 +111,7 @@ void take_start(const Model& model, const TrainOptions& options, Prepared& prepa
   for (Subproblem& problem : prepared.problems.list)
     for (const Machine& machine : model.machines) {
       if (machine.positive != problem.positive || machine.negative != problem.negative) continue;
-      // What a nu machine has been divided by.
+      // The margin that the coefficients of a nu machine were divided by.
       const bool divided = std::holds_alternative<NuMargin>(problem.loss) && machine.width > 0;
       const double scale = divided ? machine.width : factor;
       for (std::size_t k = 0; k < machine.support.size(); ++k)
@@ -139,7 +139,7 @@ Choice starting(Choice choice, const DualQp& qp, const TrainOptions& options, st
 
 namespace {
 
-/// Each variable gets what its point has of its sign, one after another up to their bounds.
+/// Distributes the coefficient of each point over its variables of that sign, up to their bounds.
 std::vector<double> within_bounds(const Formulated& formulated,
                                   std::span<const std::pair<Index, double>> start) {
   const DualQp& qp = formulated.qp;

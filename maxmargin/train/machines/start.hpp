@@ -9,8 +9,8 @@
 
 // Restarts (T2, LWK 10.1.2): a machine starts from the dual variables of an earlier one. For a new
 // cost they are scaled, a' = a C'/C, which keeps the sums; for a new width of the kernel they stay;
-// rows that are new start at 0, those that are gone are forgotten. What the bounds or the equality
-// rows do not allow is mended with the least change.
+// new rows start at 0, and rows that are gone are dropped. The result is projected to the bounds
+// and equality rows with the least change.
 
 namespace maxmargin {
 

@@ -10,10 +10,10 @@
 namespace maxmargin {
 
 void add_to(Certificate& sum, const Certificate& part) {
-  // Bounds stay bounds: sums are rounded to their safe side.
+  // Sums are rounded to the safe side, so that they remain bounds.
   sum.primal = rounded_up(sum.primal + part.primal);
   sum.dual = rounded_down(sum.dual + part.dual);
-  // Not less than what the rounded sums are apart.
+  // At least the difference of the rounded sums.
   sum.gap = rounded_up(std::max(sum.gap + part.gap, sum.primal - sum.dual));
   sum.best_primal = rounded_up(sum.best_primal + part.best_primal);
   sum.best_dual = rounded_down(sum.best_dual + part.best_dual);

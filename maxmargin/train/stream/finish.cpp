@@ -63,27 +63,27 @@ bool is_without_price(const Task& task) {
   return std::holds_alternative<NuSvc>(task) || std::holds_alternative<OneClass>(task);
 }
 
-/// A row that the learner keeps, and its label or the number of its class.
-struct KeptRow {
+/// A row of a learner, and its label or the number of its class.
+struct LearnedRow {
   StreamRow x;
   double target;
 };
-std::vector<KeptRow> rows_of(const Learner& learner) {
-  std::vector<KeptRow> rows;
+std::vector<LearnedRow> rows_of(const Learner& learner) {
+  std::vector<LearnedRow> rows;
   const OnlineTerms& terms = learner.expansion();
   if (!learner.options().keep) {
     for (std::size_t i = 0; i < terms.expansion.slots(); ++i)
       if (terms.expansion.used(i)) rows.push_back({terms.expansion.row(i), terms.target[i]});
     return rows;
   }
-  for (std::size_t i = 0; i < learner.kept().size(); ++i) {
-    const Expansion::Slot& row = learner.kept()[i];
-    rows.push_back({{row.features, row.values, row.number}, learner.kept_targets()[i]});
+  for (std::size_t i = 0; i < learner.learned_rows().size(); ++i) {
+    const Expansion::Slot& row = learner.learned_rows()[i];
+    rows.push_back({{row.features, row.values, row.number}, learner.learned_targets()[i]});
   }
   return rows;
 }
 
-Dataset data_of(const Learner& learner, const std::vector<KeptRow>& rows) {
+Dataset data_of(const Learner& learner, const std::vector<LearnedRow>& rows) {
   const std::vector<std::string>& classes = learner.classes();
   Dataset data;
   data.x = Features::sparse(learner.columns());
@@ -100,7 +100,7 @@ Dataset data_of(const Learner& learner, const std::vector<KeptRow>& rows) {
       label[c] =
           static_cast<double>(std::ranges::find(data.words, classes[c]) - data.words.begin());
   }
-  for (const KeptRow& row : rows) {
+  for (const LearnedRow& row : rows) {
     data.x.append(row.x.features, row.x.values);
     if (learner.outcome() == Outcome::classes)
       data.y.push_back(label[static_cast<std::size_t>(row.target)]);
@@ -121,17 +121,17 @@ double slope_of(const Rule& chosen, double y, double g, double width) {
       chosen);
 }
 
-/// A linear machine has weights, not coefficients of rows: these are what the optimality conditions
-/// would have them be at its f, -c'(y, g) / (lambda n).
-void expand_weights(const Learner& learner, const std::vector<KeptRow>& rows, Model& model) {
+/// A linear machine has weights and no coefficients of rows; these follow from the optimality
+/// conditions at its f: -c'(y, g) / (lambda n).
+void expand_weights(const Learner& learner, const std::vector<LearnedRow>& rows, Model& model) {
   model.support = Features::sparse(learner.columns());
   model.support_row.clear();
-  for (const KeptRow& row : rows) {
+  for (const LearnedRow& row : rows) {
     model.support.append(row.x.features, row.x.values);
     model.support_row.push_back(row.x.number);
   }
   const double strength = learner.lambda() * static_cast<double>(rows.size());
-  const auto target = [&](std::size_t machine, const KeptRow& row) {
+  const auto target = [&](std::size_t machine, const LearnedRow& row) {
     if (learner.outcome() != Outcome::classes) return row.target;
     return row.target == static_cast<double>(machine) ? 1.0 : -1.0;
   };
@@ -150,8 +150,8 @@ void expand_weights(const Learner& learner, const std::vector<KeptRow>& rows, Mo
   }
 }
 
-/// What the stream found, with classes in the order of training.
-Model start_of(const Learner& learner, const std::vector<KeptRow>& rows, const Task& task,
+/// The model of the stream, with classes in the order of training.
+Model start_of(const Learner& learner, const std::vector<LearnedRow>& rows, const Task& task,
                const std::vector<std::string>& names, double factor) {
   Model start = learner.model(learner.steps());
   if (std::holds_alternative<Linear>(learner.options().kernel))
@@ -200,10 +200,10 @@ void require_finishable(const LearnerOptions& options) {
 
 Trained finish(const Learner& learner, std::uint64_t rows, const Threads& threads) {
   require_finishable(learner.options());
-  const std::vector<KeptRow> kept = rows_of(learner);
-  if (kept.empty()) throw Error(Fault::data, "no row was kept", "give rows to learn from");
-  Dataset data = data_of(learner, kept);
-  const double strength = learner.lambda() * static_cast<double>(kept.size());
+  const std::vector<LearnedRow> learned = rows_of(learner);
+  if (learned.empty()) throw Error(Fault::data, "no row was kept", "give rows to learn from");
+  Dataset data = data_of(learner, learned);
+  const double strength = learner.lambda() * static_cast<double>(learned.size());
   TrainOptions options;
   options.task =
       *visit_list(BatchTask{1 / strength, bias_of(learner.options())}, learner.options().rule);
@@ -212,13 +212,13 @@ Trained finish(const Learner& learner, std::uint64_t rows, const Threads& thread
   if (learner.outcome() == Outcome::classes) names = classes_of(data).names;
   if (learner.outcome() == Outcome::classes && names.size() < learner.classes().size())
     throw Error(Fault::data, "of one class no row was kept", "keep more rows");
-  options.start = std::make_shared<const Model>(
-      start_of(learner, kept, options.task, names, is_without_price(options.task) ? strength : 1));
+  options.start = std::make_shared<const Model>(start_of(
+      learner, learned, options.task, names, is_without_price(options.task) ? strength : 1));
   Trained trained = train(std::move(data), options, threads);
   // The rows of the stream are its data: where only some are known, verify cannot tell.
   if (!learner.options().keep) trained.model.data_hash.clear();
   trained.model.rows = std::max<std::uint64_t>(rows, learner.steps());
-  for (std::uint64_t& row : trained.model.support_row) row = kept[row].x.number;
+  for (std::uint64_t& row : trained.model.support_row) row = learned[row].x.number;
   return trained;
 }
 

@@ -3,7 +3,7 @@
 #include "maxmargin/online/learner.hpp"
 #include "maxmargin/train/train.hpp"
 
-// A stream that ends at an optimum: the batch problem of which its rule made one step a row,
+// Solves the batch problem of which the rule made one step per row,
 //
 //   lambda/2 |f|^2 + 1/n sum_i c(y_i, g(x_i)),
 //

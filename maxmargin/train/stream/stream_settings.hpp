@@ -10,7 +10,7 @@
 
 namespace maxmargin {
 
-/// What is to learn from a stream, as text, and the learner that it asks for.
+/// The settings of a stream learner as text, and the learner.
 struct StreamSettings {
   /// `prefix`: what stands before a name in messages, "--" on a command line.
   explicit StreamSettings(std::string prefix = "");

@@ -10,10 +10,13 @@
 namespace maxmargin {
 namespace {
 
-class RecordParser {
+class RecordParser : PieceParser {
  public:
   RecordParser(Piece& piece, const CsvLayout& layout, LabelKind kind)
-      : piece_(piece), layout_(layout), kind_(kind), end_(piece.text.data() + piece.text.size()) {
+      : PieceParser(piece),
+        layout_(layout),
+        kind_(kind),
+        end_(piece.text.data() + piece.text.size()) {
     // Every field ends with a byte, and a feature has one of its own; others may be empty.
     const std::size_t most_rows = piece.text.size() / (layout.fields + layout.features) + 2;
     Piece::make_room(piece.values, most_rows * layout.features);
@@ -37,13 +40,6 @@ class RecordParser {
   }
 
  private:
-  const char* fail(const char* at, TextFault fault) {
-    fault.line = piece_.lines;
-    fault.column = static_cast<std::size_t>(at - line_) + 1;
-    piece_.fault = std::move(fault);
-    return nullptr;
-  }
-
   // Each of these returns the end of what it read, or null after fail().
 
   const char* record(const char* at) {
@@ -117,11 +113,9 @@ class RecordParser {
     return parts.end;
   }
 
-  Piece& piece_;
   const CsvLayout& layout_;
   LabelKind kind_;
   const char* end_;
-  const char* line_ = nullptr;
 };
 
 class CsvReader final : public RowReader {

@@ -151,10 +151,10 @@ TextFault explain_feature(const char* at, std::int64_t previous, bool from_one) 
   return {0, 0, "value " + shown(value) + " is not a number", "write features as index:value"};
 }
 
-class LineParser {
+class LineParser : PieceParser {
  public:
   LineParser(Piece& piece, const ReadOptions& options)
-      : piece_(piece),
+      : PieceParser(piece),
         kind_(options.labels),
         first_index_(options.base == ReadOptions::Base::one ? 1 : 0),
         offset_(options.base == ReadOptions::Base::zero ? 0 : 1) {
@@ -181,13 +181,6 @@ class LineParser {
   }
 
  private:
-  const char* fail(const char* at, TextFault fault) {
-    fault.line = piece_.lines;
-    fault.column = static_cast<std::size_t>(at - line_) + 1;
-    piece_.fault = std::move(fault);
-    return nullptr;
-  }
-
   // Each of these returns the end of what it read, or null after fail().
 
   const char* row(const char* at) {
@@ -303,13 +296,11 @@ class LineParser {
     piece_.zero_column = static_cast<std::size_t>(token - line_) + 1;
   }
 
-  Piece& piece_;
   LabelKind kind_;
   std::int64_t first_index_;
   Index offset_;  ///< 1 unless features are known to count from 0; feature 0 wraps around
   bool without_gaps_ = false;  ///< the last row
   LastValue last_value_;
-  const char* line_ = nullptr;
 };
 
 class LibsvmReader final : public RowReader {

@@ -13,7 +13,7 @@
 
 namespace maxmargin {
 
-/// Something wrong in a text, with its place in the piece of text where it was met.
+/// What is wrong in a text, with line and column within the piece that is parsed.
 struct TextFault {
   std::size_t line = 0;    ///< from 0 within the piece
   std::size_t column = 0;  ///< from 1, in bytes
@@ -83,6 +83,22 @@ struct Piece {
   /// The finished rows.
   Rows sparse_view() const;
   Rows dense_view(std::size_t stride) const;
+};
+
+/// The parser of a format: what all of them share.
+class PieceParser {
+ protected:
+  explicit PieceParser(Piece& piece) : piece_(piece) {}
+  /// Stores the fault, found at `at` in the current line, in the piece; returns null.
+  const char* fail(const char* at, TextFault fault) {
+    fault.line = piece_.lines;
+    fault.column = static_cast<std::size_t>(at - line_) + 1;
+    piece_.fault = std::move(fault);
+    return nullptr;
+  }
+
+  Piece& piece_;
+  const char* line_ = nullptr;  ///< where the current line begins
 };
 
 /// A number if the text is one, a word otherwise. Nothing, not a finite number or control bytes:

@@ -10,8 +10,8 @@
 
 namespace maxmargin {
 
-/// The smallest boxes around the columns of each panel, and around several panels: a row whose
-/// distance from a box is large enough has no kernel value to speak of with any column in it.
+/// The smallest boxes around the columns of each panel, and around several panels: a row far
+/// enough from a box has negligible kernel values with all columns in it.
 class PanelBoxes {
  public:
   /// Panels that have a common box as well.

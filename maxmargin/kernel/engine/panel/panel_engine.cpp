@@ -22,7 +22,7 @@
 namespace maxmargin {
 namespace {
 
-// A tile of so many values stays in L2 between being computed and being used.
+// A tile of so many values stays in L2 until it is used.
 constexpr std::size_t product_rows = 256;
 constexpr std::size_t product_columns = 256;
 
@@ -209,7 +209,7 @@ class PanelEngine final : public Engine, FusedProducts, HalfProducts, CodedBlock
 
   void allocate(std::size_t columns) {
     const std::size_t panels = (columns + width - 1) / width;
-    if (is_dense()) {  // all is written but the places behind the last column
+    if (is_dense()) {  // everything is written except behind the last column
       packed_.resize_for_overwrite(panels * panel_size_);
       std::fill(packed_.begin() + columns / width * panel_size_, packed_.end(), T{0});
     } else {
@@ -408,7 +408,7 @@ class PanelEngine final : public Engine, FusedProducts, HalfProducts, CodedBlock
   struct Scratch {
     using Cell = std::conditional_t<is_binary, std::uint8_t, float>;
     std::size_t columns;
-    std::unique_ptr<Cell[]> cells;  // as it comes: to clear it takes longer than a small product
+    std::unique_ptr<Cell[]> cells;  // uninitialised: clearing takes longer than a small product
     std::vector<Cell*> out;
     explicit Scratch(std::size_t rows)
         : columns(rows <= product_rows ? product_columns : width),

@@ -42,9 +42,8 @@ struct Summation {
   bool is_product() const { return pairing == Pairing::dot || is_euclidean(); }
 };
 
-/// What distances are measured from, in double, where all values are stored: the first of the
-/// columns, so that what cancels is no larger than the distances, however far from zero the rows
-/// are.
+/// The origin of distances in double, where all values are stored: the first column, so that rows
+/// far from zero lose no digits by cancellation.
 class Origin {
  public:
   Origin(const Summation& summation, const Rows& left, const Rows& columns) {
@@ -87,7 +86,7 @@ double unit_deviation(const Summation& summation, const Rows& rows, double unit,
 /// Rows that one task looks through.
 inline constexpr std::size_t rows_a_look = 512;
 
-/// What values may be whole numbers of, give or take `slack`.
+/// A unit of which values are whole multiples, up to `slack`.
 struct Unit {
   static constexpr double most = 32767;
   // Values such as k/255 may have been rounded to float, or to the digits of a text.
@@ -101,7 +100,8 @@ struct Unit {
   bool divides(double value, double& units) const {
     units = std::nearbyint(value * inverse);
     const double allowed = std::max(slack, relative_slack * std::abs(value));
-    return (std::abs(units) <= most) & (std::abs(value - units * size) <= allowed);
+    const bool fits = std::abs(units) <= most, whole = std::abs(value - units * size) <= allowed;
+    return fits && whole;
   }
 };
 

@@ -34,7 +34,7 @@ void mark_used(const Rows& rows, std::size_t begin, std::size_t end, Flags& occu
     };
     if (visit_without_gaps(rows, i, look_up) && is_done) continue;
     rows.for_each(i, [&](Index feature, double value) {
-      // Looked at first: writing would take the line away from the other threads.
+      // Read before writing, which would take the cache line away from the other threads.
       if (value != 0 && !is_marked(feature)) occurs[feature].store(true, std::memory_order_relaxed);
     });
   }
@@ -55,7 +55,7 @@ UsedFeatures used_features(const Rows& rows, const Threads& threads) {
 
 namespace {
 
-/// What the values of a feature are.
+/// Statistics of the values of a feature.
 struct Seen {
   double sum = 0, low = 0, high = 0;
   std::size_t count = 0;

@@ -8,8 +8,8 @@
 
 namespace maxmargin {
 
-/// The same matrix, for several problems over it one after another: a row that has been
-/// computed is cached, within `bytes`, and the next problem finds it. Rows that are about as fast
+/// The same matrix with a cache of its rows within `bytes`, which several problems over it use one
+/// after another. Rows that are about as fast
 /// to compute as to read, or that are products of few columns, are not cached: then it is `K`
 /// itself.
 std::shared_ptr<const Quadratic> cache_rows(std::shared_ptr<const Quadratic> K, std::size_t bytes,

@@ -26,7 +26,7 @@ class CachedValues final : public ForwardingQuadratic {
     use_->found += cache_.use().found;
   }
 
-  /// Without what would go round the cache.
+  /// Without the capabilities that would bypass the cache.
   MatrixCapabilities can() const override {
     MatrixCapabilities own = ForwardingQuadratic::can();
     own.coded = nullptr;

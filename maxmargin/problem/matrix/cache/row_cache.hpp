@@ -19,8 +19,8 @@ class RowCache {
   /// Room for at least `least_rows` rows, whatever the budget.
   RowCache(std::shared_ptr<const Quadratic> K, std::size_t bytes, std::size_t least_rows);
 
-  /// Which rows are worth their memory: `keep[k]` for the k-th row of a call of add(), `precious`
-  /// by point; the latter is looked at only when lacks_room_for(those).
+  /// Which rows are worth caching: `keep[k]` for the k-th row of a call of add(), and `precious` by
+  /// point, which is used only when lacks_room_for(those).
   struct Wishes {
     std::vector<bool> keep;
     std::vector<bool> precious;
@@ -54,7 +54,7 @@ class RowCache {
   }
   std::uint64_t computed() const { return computed_; }
 
-  /// From now on rows of `K`, which is the old one restricted to `points`: rows of other points are
+  /// Replaces the matrix by `K`, the old one restricted to `points`: rows of other points are
   /// dropped, the rest is cut to the columns that remain, in place.
   void restrict_to(std::shared_ptr<const Quadratic> K, std::span<const Index> points,
                    const Threads& threads);

@@ -11,8 +11,8 @@
 namespace maxmargin {
 
 /// Pieces of kernel rows that several problems need: for each row its values over the stretch of
-/// rows it lies in itself (its class). Any number of threads may look up and add at once; what is
-/// there stays as long as the store. The first thread that has a value adds it; all have the same.
+/// rows it lies in itself (its class). Several threads may look up and add at the same time.
+/// Segments are never removed; all threads compute the same values, and the first one stores them.
 class SegmentStore {
  public:
   /// For so many rows, within a number of bytes.

@@ -14,16 +14,16 @@
 namespace maxmargin {
 namespace {
 
-// With more values than these the gaps between them do not pay.
+// With a larger share of nonzero values, truncated rows do not pay.
 constexpr double most_nonzero = 0.25;
 constexpr std::size_t truncated_rows_at_once = 1024;
 constexpr std::size_t rows_per_task = 32;
 constexpr std::size_t stripes_a_thread = 4, least_columns = 1024;
 constexpr std::uint32_t none = 0xffffffffu;
-// What is left out of a product may be this share of the error that the rounding of values makes.
+// The error by truncation, as a share of that by the rounding of values.
 constexpr double left_out = 0.25;
 
-/// The blocks of columns with values that count, of one row.
+/// The blocks of columns of a row with non-negligible values.
 struct Piece {
   std::vector<Index> blocks;
   std::vector<float> values;
@@ -52,10 +52,10 @@ struct Piece {
   }
 };
 
-/// Some points of a matrix, in increasing order, by the blocks of columns they stand in.
+/// Some points of a matrix, in increasing order, by their blocks of columns.
 struct Members {
   std::vector<std::uint16_t> bits;   ///< the columns of each block that are such points
-  std::vector<std::uint32_t> first;  ///< place of each block's first one
+  std::vector<std::uint32_t> first;  ///< position of each block's first one
 
   Members(std::span<const Index> points, std::size_t size)
       : bits(size / block_columns + 1, 0), first(bits.size(), 0) {
@@ -97,7 +97,7 @@ class CachedTruncatedRows final : public ForwardingQuadratic, StoredRows {
     std::vector<Index> missing;
     for (const Index point : which)
       if (slot_[point] == none) missing.push_back(point);
-    // Near rows are near columns: the tasks share few.
+    // Close points are neighbours, so that tasks share few columns.
     std::sort(missing.begin(), missing.end());
     for (std::size_t done = 0; done < missing.size(); done += truncated_rows_at_once) {
       const std::size_t many = std::min({truncated_rows_at_once, missing.size() - done, room()});
@@ -151,7 +151,7 @@ class CachedTruncatedRows final : public ForwardingQuadratic, StoredRows {
         missing.push_back(which[k]);
         of_missing.push_back(coefficients[k]);
       }
-    // How the columns are cut cannot be seen in any sum.
+    // No sum depends on how the columns are cut.
     const auto tasks = stripes_a_thread * static_cast<std::size_t>(threads.count());
     const std::size_t columns =
         threads.count() == 1 ? size() : std::max(least_columns, size() / tasks);
@@ -209,8 +209,8 @@ class CachedTruncatedRows final : public ForwardingQuadratic, StoredRows {
       slot_[which[r]] = static_cast<std::uint32_t>(slots + r);
       first_.push_back(first_.back() + pieces_[r].blocks.size());
     }
-    // Room for all rows of this size: what is not touched costs nothing, and what need not move
-    // keeps its large pages.
+    // Reserves memory for all rows of this size: untouched pages cost nothing, and memory that is
+    // not moved keeps its large pages.
     const std::size_t most = std::min(first_.back() / which.size() * size(),
                                       bytes_ / (block_columns * sizeof(float) + sizeof(Index)));
     if (slots == 0) {
@@ -230,8 +230,8 @@ class CachedTruncatedRows final : public ForwardingQuadratic, StoredRows {
   }
 
   std::size_t bytes_;
-  double shift_;                               ///< of all values beside those that count
-  float least_;                                ///< value that is kept for itself
+  double shift_;                               ///< the value of all others
+  float least_;                                ///< smaller values are negligible
   mutable std::vector<std::uint32_t> slot_;    ///< of each point's row
   mutable std::vector<std::size_t> first_{0};  ///< block of each slot
   mutable Buffer<Index> blocks_;

@@ -13,10 +13,10 @@
 
 namespace maxmargin {
 
-/// What a classical solver caches of the kernel matrix and of f (Learning with Kernels, 10.1.3).
+/// The cache of a classical solver (Learning with Kernels, 10.1.3).
 enum class CachePolicy {
-  row,      ///< rows, least recently used first out; f at bound points is summed anew
-  element,  ///< single values; f at bound points is summed anew
+  row,      ///< rows, least recently used evicted; f at bound points is summed again
+  element,  ///< single values; f at bound points is summed again
   function  ///< f at all points, carried along by rows (10.26) and recomputed against drift
 };
 template <>
@@ -27,7 +27,7 @@ struct Named<CachePolicy> {
        {CachePolicy::function, "function"}}};
 };
 
-/// Of a solver that updates f at all points whatever it caches.
+/// For solvers that update f at all points in any case.
 inline constexpr std::string_view cache_help =
     "what --memory keeps beside f: kernel rows (row), single kernel values (element), or neither "
     "(function)";

@@ -17,10 +17,10 @@ constexpr std::array<std::pair<Selection, std::string_view>, 3> selections{
     {{Selection::sgma, "sgma"}, {Selection::random, "random"}, {Selection::pivoted, "pivoted"}}};
 
 constexpr double usual_residual = 1e-3;
-// A point whose own error is below this share of its kernel value is in the span already: dividing
-// by it would only amplify rounding.
+// A point whose residual is below this share of its kernel value counts as in the span: dividing by
+// it would amplify rounding errors.
 constexpr double in_the_span = 1e-9;
-// While this share of the trace is left, float kernel values tell candidates apart.
+// Above this share of the trace float kernel values suffice to compare candidates.
 constexpr double float_is_enough = 1e-3;
 // A random basis is taken in batches, so that most of the work is matrix products.
 constexpr std::size_t batch = 32;
@@ -42,7 +42,7 @@ class Builder {
     reserve(std::min(most_, options.rank > 0 ? most_ : columns_at_first));
   }
 
-  /// Takes over a basis; what follows is chosen for what it leaves of a function.
+  /// Starts from a basis; further functions are chosen by the residual of a function.
   void start_from(const Grow& grow) {
     reserve(std::min(m_, std::max(most_, grow.basis.size())));
     for (std::size_t begin = 0; begin < grow.basis.size(); begin += batch) {
@@ -75,7 +75,7 @@ class Builder {
   const double* row(std::size_t point) const { return Z_.data() + point * columns_; }
   bool is_covered(Index p) const { return error_[p] <= in_the_span * K_.diagonal()[p]; }
 
-  /// Room for so many columns; what is there keeps its place.
+  /// Reserves memory for so many columns.
   void reserve(std::size_t columns) {
     if (columns <= columns_) return;
     Z_.resize(m_ * columns);
@@ -188,7 +188,7 @@ class Builder {
     });
     for (std::size_t c = 0; c < many; ++c) {
       const Index p = chosen[c];
-      // In a batch the ones before may have covered this one, or been enough.
+      // Earlier ones of the batch may have covered this one, or reached the goal.
       if (is_covered(p)) continue;
       if (c > 0 && remaining() <= goal_) break;
       const std::size_t position = rank();
@@ -200,7 +200,7 @@ class Builder {
           row(i)[position] = value / tau;
         }
       });
-      // T is triangular: what stands above its diagonal is rounding.
+      // T is triangular: values above its diagonal are rounding errors.
       for (std::size_t j = 0; j < position; ++j) row(result_.basis[j])[position] = 0;
       row(p)[position] = tau;
       result_.basis.push_back(p);
@@ -325,7 +325,7 @@ std::optional<std::size_t> estimated_rank(const Quadratic& K, double residual,
   std::iota(points.begin(), points.end(), Index{0});
   Rng rng(0);
   for (std::size_t i = 0; i < sample; ++i) std::swap(points[i], points[i + rng.below(m - i)]);
-  // Half of what it has: beyond, the sample is too small for the kernel.
+  // With more than half of its points the sample is too small for the kernel.
   const auto needed = [&](std::size_t count) -> std::optional<std::size_t> {
     Approximate how;
     how.selection = Selection::pivoted;

@@ -33,14 +33,13 @@ struct Approximate {
 };
 
 /// K~ = K_mn K_nn^-1 K_nm = Z Z' in Cholesky form (problems 10.5 and 10.6): Z = K_mn T'^-1 with
-/// T T' = K_nn, and T is the rows of Z at the basis points. m n numbers are stored, and nothing
-/// else.
+/// T T' = K_nn, and T is the rows of Z at the basis points. m n numbers are stored.
 struct Approximated {
   std::shared_ptr<const LowRank> Z;
   std::vector<Index> basis;      ///< points, in the order in which they were chosen
   std::vector<double> residual;  ///< tr(K - K~) after each of them, (10.31)
   double trace = 0;              ///< of K
-  bool stopped = false;          ///< go_on said no; what there is can be used
+  bool stopped = false;          ///< go_on returned false; the basis so far is valid
 
   /// Coefficients of the basis functions of f = sum_i beta_i k~_i: T'^-1 Z'beta.
   std::vector<double> basis_coefficients(std::span<const double> beta,
@@ -59,27 +58,26 @@ struct Approximated {
 Approximated approximate(const Quadratic& K, const Approximate& options, const Threads& threads,
                          const GoOn& go_on = {});
 
-/// A basis that is there already, and what it leaves of a function g that should be approximated
-/// better: the values of g minus those of its projection, at the points.
+/// A basis to extend, and the residual of a function g that should be approximated better: its
+/// values minus those of its projection, at the points.
 struct Grow {
   std::span<const Index> basis;
   std::span<const double> rest;
 };
 
-/// Goes on from a basis, which comes first and in its order: each next function is the one that
-/// takes most of what is left of g (matching pursuit in feature space), rest^2 / error at its
-/// point. options.selection is not looked at.
+/// Matching pursuit in feature space: extends a basis, each time by the function that reduces the
+/// residual of g most, by rest^2 / error at its point. options.selection is ignored.
 Approximated extend(const Quadratic& K, const Grow& grow, const Approximate& options,
                     const Threads& threads, const GoOn& go_on = {});
 
 /// How many basis functions leave `residual` of K's trace, by pivoted Cholesky of a sample of the
-/// points, and of half of it: what the other half adds tells how the number grows with the points.
-/// Nothing where the sample needs more than half of itself, so that it says nothing about the rest.
+/// points, and of half of it, from which its growth with the points is extrapolated. Nothing where
+/// the sample needs more than half of its points, and so tells nothing about the rest.
 std::optional<std::size_t> estimated_rank(const Quadratic& K, double residual,
                                           const Threads& threads);
 
-/// The yardstick: tr(K - K~) of the best K~ of each rank up to `rank`, the sums of the eigenvalues
-/// that are left out (problem 10.7). Needs all of K in memory; for comparisons.
+/// For comparisons: tr(K - K~) of the best K~ of each rank up to `rank`, the sums of the
+/// eigenvalues that are left out (problem 10.7). Needs all of K in memory.
 std::vector<double> principal_residuals(const Quadratic& K, std::size_t rank,
                                         const Threads& threads);
 

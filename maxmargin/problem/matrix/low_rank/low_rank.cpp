@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/linalg/blas.hpp"
 #include "maxmargin/linalg/enclosed.hpp"
 #include "maxmargin/linalg/serial_blas.hpp"
@@ -11,7 +12,7 @@
 namespace maxmargin {
 namespace {
 
-// Points that are summed up together, whatever the number of threads.
+// Points per partial sum, for the same bits whatever the number of threads.
 constexpr std::size_t points_per_part = 2048;
 constexpr std::size_t most_row_parts = 16;
 // Rows that are weighted and multiplied at once: they stay in L2.

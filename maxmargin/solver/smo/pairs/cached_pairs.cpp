@@ -8,9 +8,9 @@
 namespace maxmargin {
 namespace {
 
-// Points without a row wait while those with one violate this share of what they do.
+// Rows are computed when the violation among points with rows is below this share of that of all.
 constexpr double cached_share = 0.4;
-// Rows are computed so many at once, and one in so many of all.
+// How many rows are computed at once: at least so many, and this fraction of all.
 constexpr std::size_t least_rows = 64, rows_share = 64;
 
 }  // namespace

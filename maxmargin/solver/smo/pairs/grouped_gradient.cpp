@@ -118,7 +118,7 @@ GroupedGradient::Partner best_partner(const float* low, const float* diagonals, 
     const std::size_t begin = block_columns * row.blocks[k];
     const float* values = row.values + block_columns * k;
     for (std::size_t i = 0; i < block_columns; i += lanes) {
-      // What cannot fall stands at plus infinity: its difference is negative.
+      // Points that cannot fall have plus infinity, and so a negative difference.
       const auto b = hn::Max(hn::Sub(from, hn::Load(d, low + begin + i)), zero);
       const auto sum = hn::Add(own, hn::Load(d, diagonals + begin + i));
       const auto bottom = hn::Max(hn::NegMulAdd(two, hn::LoadU(d, values + i), sum), least);

@@ -11,12 +11,12 @@ namespace maxmargin {
 namespace {
 
 constexpr Index none = static_cast<Index>(-1);
-// Points with rows are solved to this share of the violation of all.
+// Rows are computed when the violation among points with rows is below this share of that of all.
 constexpr double truncated_rows_worth = 0.4;
 // Rows that are computed at once: a share of all, and no fewer than these.
 constexpr std::size_t truncated_rows_share = 64, least_truncated_rows = 64;
 
-/// The value of a row at a point, 0 where it is not kept.
+/// The value of a row at a point; 0 where it is negligible.
 double value_at(const BlockRow& row, std::size_t point) {
   const auto found = std::ranges::lower_bound(row.blocks, point / block_columns);
   if (found == row.blocks.end() || *found != point / block_columns) return 0;
@@ -24,7 +24,7 @@ double value_at(const BlockRow& row, std::size_t point) {
   return static_cast<double>(row.values[block_columns * block + point % block_columns]);
 }
 
-/// Rows lie anywhere in memory: fetched while there is something else to do.
+/// Rows lie anywhere in memory; prefetching hides the latency.
 void prefetch(const BlockRow& row) {
   for (std::size_t k = 0; k < row.blocks.size(); ++k) hwy::Prefetch(row.values + block_columns * k);
 }
@@ -67,7 +67,8 @@ void TruncatedPairs::gather(const Active& active) {
   }
 }
 
-/// Which variables of a point count, and what they add to its negative gradient.
+/// The variables of a point that can grow and fall most, and what they add to its negative
+/// gradient.
 TruncatedPairs::Missing TruncatedPairs::look(std::size_t point) {
   Point& here = points_[point];
   here.growing = here.falling = none;
@@ -129,7 +130,8 @@ void TruncatedPairs::step_until(double target, std::size_t most_steps, Result& r
   }
 }
 
-/// Far away the lowest is the best; what is near has less curvature.
+/// The better of two partners: the lowest gradient of all points, where the kernel value is mostly
+/// 0, and the best among the points of the row, where the curvature is smaller.
 TruncatedPairs::Pair TruncatedPairs::choose(const GroupedGradient::End& high,
                                             const GroupedGradient::End& low,
                                             const BlockRow& row) const {

@@ -21,7 +21,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 using D = hn::CappedTag<double, 8>;
 using V = decltype(hn::Zero(D()));
 
-// Comparisons that wait for each other would take most of the time: so many run side by side.
+// Independent chains of comparisons, to hide their latency.
 constexpr std::size_t chains = 4;
 
 /// The largest of the lanes and, among equals, the smallest index.
@@ -43,7 +43,7 @@ HWY_INLINE Best best_of(const V (&values)[chains], const V (&indices)[chains]) {
   }
   const V largest = hn::MaxOfLanes(d, value);
   const V of_largest = hn::IfThenElse(hn::Eq(value, largest), index, hn::Set(d, infinity));
-  // By way of a signed number: -1, for none, has no value as an unsigned one.
+  // Converted as a signed number, because -1 stands for none.
   const double at = hn::GetLane(hn::MinOfLanes(d, of_largest));
   return {hn::GetLane(largest), static_cast<std::size_t>(static_cast<std::int64_t>(at))};
 }
@@ -56,7 +56,7 @@ struct Scan {
   double violation() const { return highest.value - lowest; }
 };
 
-/// The gradient after a step, and what is to be known of them.
+/// Updates the gradient after a step, and finds m and M.
 HWY_INLINE Scan scan(InnerProblem& p, std::size_t begin, std::size_t end,
                      const float* HWY_RESTRICT row_i, const float* HWY_RESTRICT row_j,
                      double step) {
@@ -123,7 +123,7 @@ HWY_INLINE std::size_t partner(const InnerProblem& p, std::size_t i, std::size_t
     HWY_UNROLL(4)
     for (std::size_t c = 0; c < chains; ++c) {
       const std::size_t here = k + c * lanes;
-      // What cannot fall stands at plus infinity: its difference is negative.
+      // Variables that cannot fall have plus infinity, and so a negative difference.
       const V down = hn::Add(hn::Load(d, gradient + here), hn::Load(d, fall + here));
       const V b = hn::Max(hn::Sub(negative_gradient_i, down), zero);
       const V kernel = hn::PromoteTo(d, hn::Load(df, row + here - shift));
@@ -137,7 +137,7 @@ HWY_INLINE std::size_t partner(const InnerProblem& p, std::size_t i, std::size_t
       at[c] = hn::Add(at[c], stride);
     }
   }
-  // The quotients of the few lanes decide.
+  // The lanes are compared by their quotients.
   V quotient[chains];
   for (std::size_t c = 0; c < chains; ++c) quotient[c] = hn::Div(best_top[c], best_bottom[c]);
   return best_of(quotient, best_at).index;
@@ -154,7 +154,7 @@ std::size_t scan_all(InnerProblem& p, const float* row_i, const float* row_j, do
   return worst;
 }
 
-/// The variable of a position that counts when it grows, or falls.
+/// Of the variables of a position the one that moves when it grows, or falls.
 InnerProblem::Variable& growing(InnerProblem& p, std::size_t k) {
   auto& [first, second] = p.variable[k];
   return first.beta < first.upper && first.own == p.growth[k] ? first : second;

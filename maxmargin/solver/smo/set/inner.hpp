@@ -9,7 +9,8 @@
 
 namespace maxmargin {
 
-/// A problem in beta = s a whose kernel rows are all at hand, that of a working set or a whole one:
+/// A problem in beta = s a whose kernel rows are all in memory, that of a working set or a whole
+/// one:
 ///   min 1/2 b'Kb + sum_k (linear_k b_k + curvature_k b_k^2 / 2),  sum of b within each group
 ///   constant,  lower <= b <= upper
 /// given by its present point and gradient. Variables stand at positions, one or, where they share

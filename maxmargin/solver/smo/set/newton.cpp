@@ -14,10 +14,10 @@ namespace {
 // Added to the diagonal, relative to its largest entry: the rounding of float kernel values may
 // take that much from it.
 constexpr double ridge = 1e-7;
-// A direction that keeps an equality row to no better than this, relative to its length, is none.
+// Largest relative residual of the equality rows along a sound direction.
 constexpr double least_agreement = 1e-6;
-// With the factors at hand, so many times variables are fixed at the bounds that a step would
-// cross, or freed again, this share of them at most.
+// With the same factors, variables are fixed at bounds that a step would cross, or freed again, in
+// so many rounds, and this share of them at most.
 constexpr int most_rounds = 8;
 constexpr double most_fixed = 0.1;
 
@@ -216,8 +216,8 @@ class FreeProblem {
     return is_sound();
   }
 
-  /// Fixes what the direction carries over a bound, frees what would rather leave its bound; false
-  /// if there is nothing to do, or too much.
+  /// Fixes variables that the direction moves across a bound, frees fixed ones whose multiplier has
+  /// the wrong sign; false if there are none, or too many.
   bool fix(AlignedVector<double>& sides) {
     const std::size_t size = remaining_.size();
     std::vector<std::size_t> crossing;
@@ -227,7 +227,7 @@ class FreeProblem {
       if (!is_fixed_[k] && (end < active_.lower[v] || end > active_.upper[v]))
         crossing.push_back(k);
     }
-    std::vector<std::size_t> kept;
+    std::vector<std::size_t> still_fixed;
     AlignedVector<double> fresh(sides.begin(),
                                 sides.begin() + static_cast<std::ptrdiff_t>(size * (1 + rows_)));
     for (std::size_t c = 0; c < fixed_.size(); ++c) {
@@ -235,10 +235,10 @@ class FreeProblem {
       if (leaves_its_bound) continue;
       const double* from = sides.data() + size * (1 + rows_ + c);
       fresh.insert(fresh.end(), from, from + size);
-      kept.push_back(fixed_[c]);
+      still_fixed.push_back(fixed_[c]);
     }
-    const std::size_t many = kept.size() + crossing.size();
-    if ((crossing.empty() && kept.size() == fixed_.size()) ||
+    const std::size_t many = still_fixed.size() + crossing.size();
+    if ((crossing.empty() && still_fixed.size() == fixed_.size()) ||
         static_cast<double>(many) > most_fixed * static_cast<double>(size))
       return false;
     const std::size_t begin = fresh.size();
@@ -249,7 +249,7 @@ class FreeProblem {
     }
     factor_.solve(fresh.data() + begin, crossing.size(), threads_);
     sides = std::move(fresh);
-    fixed_ = std::move(kept);
+    fixed_ = std::move(still_fixed);
     fixed_.insert(fixed_.end(), crossing.begin(), crossing.end());
     is_fixed_.assign(size, false);
     for (const std::size_t k : fixed_) is_fixed_[k] = true;
@@ -262,7 +262,7 @@ class FreeProblem {
     return bound - beta_[remaining_[k]];
   }
 
-  /// How far along the direction the objective falls, and no further than 1.
+  /// The minimum along the direction, at most 1.
   double best_length() const {
     if (fixed_.empty() || coupling_.rows() > 0) return 1;
     double slope = 0, bend = 0;
@@ -289,8 +289,8 @@ class FreeProblem {
     return sum;
   }
 
-  /// Too few free variables, or a matrix that is as good as singular, give directions that do not
-  /// keep the rows.
+  /// Whether the direction satisfies the rows, which it does not with too few free variables or a
+  /// nearly singular matrix.
   bool is_sound() const {
     double length = 0;
     for (const double value : direction_) length += std::abs(value);
@@ -327,7 +327,7 @@ class FreeProblem {
           length * direction_[k] * active_.curvature[free_[remaining_[k]]];
   }
 
-  /// What has come to a bound, or as good as that, stays there.
+  /// Variables at a bound, up to rounding, stay there.
   void fix_at_bounds() {
     std::erase_if(remaining_, [&](std::size_t position) {
       const std::size_t v = free_[position];
@@ -344,7 +344,7 @@ class FreeProblem {
   const Threads& threads_;
   FreeFactor factor_;
   std::size_t rows_;           // pair rows, then coupled ones
-  std::vector<double> lack_;   // what the rows still lack
+  std::vector<double> lack_;   // the residuals of the rows
   std::vector<double> shift_;  // of their multipliers so far
   std::vector<double> numbers_;
   std::vector<float> K_;

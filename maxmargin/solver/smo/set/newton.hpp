@@ -9,7 +9,7 @@
 
 namespace maxmargin {
 
-/// What Newton steps on the free variables came to.
+/// The result of Newton steps on the free variables.
 struct NewtonMove {
   std::vector<Index> variables;  ///< those that moved
   std::vector<double> change;    ///< of their beta

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t largest_first_set = 512;  // variables in it
 constexpr std::size_t steps_per_variable = 100;
-// Steps of pairs, for each variable, before all free variables move at once if that is cheaper.
+// Pair steps per variable before Newton steps are considered.
 constexpr std::size_t steps_between_looks = 4;
 constexpr double most_steps_of_newton = 50;
 
@@ -38,8 +38,8 @@ void apply(const NewtonMove& move, const SetKernel& K, Active& set) {
 SetSize::SetSize(const DualQp& qp, std::size_t cache_bytes, std::size_t most) {
   const std::size_t row_bytes = qp.K->size() * sizeof(float) + 64;
   largest = std::clamp<std::size_t>(cache_bytes / row_bytes, 2, most);
-  // Choosing a set costs O(n), its kernel values O(size^2): some times the root of n variables, a
-  // set is large enough that the former does not count.
+  // Choosing a set costs O(n), its kernel values O(size^2): with a multiple of the root of n
+  // variables the former is negligible.
   const auto root = static_cast<std::size_t>(std::sqrt(static_cast<double>(qp.size())));
   const auto of_roots = [&](std::size_t times) {
     return std::min(std::clamp<std::size_t>(times * root, 64, largest_first_set), largest);
@@ -48,8 +48,7 @@ SetSize::SetSize(const DualQp& qp, std::size_t cache_bytes, std::size_t most) {
   now = of_roots(4);
 }
 
-/// Where variables are visited many times, large sets spare whole rows. Where few variables of a
-/// set move, a smaller one does.
+/// Many steps per variable: a larger set saves kernel rows. Few variables that move: a smaller one.
 void SetSize::adapt(std::size_t size, std::size_t moved, std::size_t steps) {
   if (2 * moved > size && 2 * steps > 3 * moved)
     now = std::min(2 * now, largest);
@@ -60,20 +59,20 @@ void SetSize::adapt(std::size_t size, std::size_t moved, std::size_t steps) {
 std::vector<Index> SetChooser::choose(Active& active, const Active::Gradient& gradient,
                                       std::size_t most, const Threads& threads) {
   most = std::min(most, active.size());
-  // The most violating pair must always have its place.
-  const std::size_t most_kept = most < 8 ? 0 : most / 2;
-  std::vector<Index> kept;
+  // Leaves room for the most violating pair.
+  const std::size_t most_reused = most < 8 ? 0 : most / 2;
+  std::vector<Index> reused;
   for (const Index v : last_)
-    if (active.is_free(v) && kept.size() < most_kept) kept.push_back(v);
-  std::vector<Index> set = active.violators(most - kept.size(), gradient, kept, threads);
-  set.insert(set.end(), kept.begin(), kept.end());
+    if (active.is_free(v) && reused.size() < most_reused) reused.push_back(v);
+  std::vector<Index> set = active.violators(most - reused.size(), gradient, reused, threads);
+  set.insert(set.end(), reused.begin(), reused.end());
   last_ = set;
   return set;
 }
 
 void SetKernel::resize(std::size_t size) {
   stride = (size + 31) / 32 * 32;
-  // What an earlier set left in the padding is finite.
+  // The padding keeps finite values of earlier sets.
   if (values.size() < size * stride) values.resize(size * stride);
 }
 

@@ -20,8 +20,7 @@ struct SetSize {
   void adapt(std::size_t size, std::size_t moved, std::size_t steps);
 };
 
-/// Picks working sets one after another: the worst violators, and from the last set those that have
-/// not reached a bound.
+/// Chooses working sets: the most violating variables, and the free ones of the last sets.
 class SetChooser {
  public:
   std::vector<Index> choose(Active& active, const Active::Gradient& gradient, std::size_t most,

@@ -10,7 +10,7 @@
 
 namespace maxmargin {
 
-/// Brings the kernel values of working sets together; the memory is used again.
+/// Gathers the kernel values of working sets, in memory that is reused.
 class SetValues {
  public:
   /// The values over the points of `set`, from cached rows or computed; where coupled rows add to

@@ -7,24 +7,24 @@
 
 namespace maxmargin {
 
-/// Steps of an alignment: both go on, or one of them alone.
+/// Steps of an alignment: a pair of positions, or a gap beside one string.
 enum class AlignmentStep : std::int32_t { pair = 0, first = 1, second = 2 };
 
-/// Two strings, as numbers of their symbols; -1: one without weights.
+/// Two strings, as numbers of their symbols; -1: an unknown symbol, which has no weights.
 struct AlignmentExample {
   std::array<std::vector<std::int32_t>, 2> symbols;
   std::array<std::string, 2> text;
-  Structure path;  ///< where it begins in either, then steps; empty: not known
+  Structure path;  ///< its first position in either string, then its steps; empty: unknown
   std::size_t line = 0;
 };
 
 struct AlignmentExamples {
   std::vector<AlignmentExample> examples;
   std::size_t symbols = 0;
-  bool local = false;  ///< of parts of the strings
+  bool local = false;  ///< alignments of substrings
 };
 
-/// What the steps of an alignment gain: pairs of places, and gaps with a first step and others.
+/// The scores of an alignment's steps: of pairs of positions, and of opening and extending a gap.
 struct AlignmentScores {
   std::size_t rows = 0, columns = 0;
   std::vector<double> pair;
@@ -37,10 +37,11 @@ struct AlignmentScores {
   }
 };
 
-/// Alignments of two strings, global (Needleman and Wunsch) or local (Smith and Waterman), gaps
-/// with affine costs (Gotoh). A weight for each pair of symbols, whichever comes first, for the
-/// first step of a gap and for each further one. Delta is the number of pairs of places that are in
-/// one alignment only. Found exactly, in time of the product of the lengths.
+/// Pairwise sequence alignment with affine gap costs by Gotoh's dynamic programming, global
+/// (Needleman and Wunsch) or local (Smith and Waterman), exact in time proportional to the product
+/// of the lengths. There is a weight for each unordered pair of symbols, for opening and for
+/// extending a gap. Delta is the number of pairs of positions that are in only one of the
+/// alignments.
 class AlignmentOracle : public Oracle {
  public:
   /// `data` outlives it.
@@ -63,12 +64,12 @@ class AlignmentOracle : public Oracle {
 
  private:
   std::size_t feature(std::int32_t a, std::int32_t b) const;
-  /// Where in the second string the place of the first is, in the truth; -1: nowhere.
+  /// For each position of the first string its partner in the truth; -1: none.
   std::vector<std::vector<std::int32_t>> partner_;
   const AlignmentExamples& data_;
 };
 
-/// The same alignments from the end of the strings to their beginnings.
+/// The same dynamic program from the end of the strings to their beginnings.
 class AlignmentWitness : public AlignmentOracle {
  public:
   explicit AlignmentWitness(const AlignmentOracle& other) : AlignmentOracle(other.data()) {}

@@ -11,7 +11,7 @@ constexpr std::array steps{AlignmentStep::pair, AlignmentStep::first, AlignmentS
 bool takes_first(AlignmentStep step) { return step != AlignmentStep::second; }
 bool takes_second(AlignmentStep step) { return step != AlignmentStep::first; }
 
-/// Calls visit(step before, step, i, j) for each step, i and j the places it takes or stands at.
+/// Calls visit(step before, step, i, j) for each step, i and j being the positions before it.
 template <class Visit>
 void for_each_step(StructureView y, Visit&& visit) {
   std::size_t i = static_cast<std::size_t>(y[0]), j = static_cast<std::size_t>(y[1]);
@@ -25,7 +25,7 @@ void for_each_step(StructureView y, Visit&& visit) {
   }
 }
 
-/// A table of values, and of the step that they come from, by places and the last or next step.
+/// The table of the dynamic program: values and back pointers by positions and last (or next) step.
 struct Table {
   Table(std::size_t rows, std::size_t width)
       : columns(width + 1), cells((rows + 1) * (width + 1) * 3) {}
@@ -40,7 +40,7 @@ struct Table {
   std::vector<Cell> cells;
 };
 
-/// at(i, j, s): the best alignment of the first i and j places whose last step is s.
+/// at(i, j, s): the best alignment of the first i and j symbols whose last step is s.
 Structure align_forwards(const AlignmentScores& scores) {
   Table table(scores.rows, scores.columns);
   const bool local = scores.local;
@@ -51,7 +51,7 @@ Structure align_forwards(const AlignmentScores& scores) {
     for (std::size_t j = 0; j <= scores.columns; ++j)
       for (const AlignmentStep s : steps) {
         Table::Cell& cell = table.at(i, j, s);
-        // What has no step yet counts as one that ends with a pair.
+        // An empty alignment is taken to end with a pair.
         if (s == AlignmentStep::pair && (local || (i == 0 && j == 0))) cell.value = 0;
         if ((takes_first(s) && i == 0) || (takes_second(s) && j == 0)) continue;
         const std::size_t p = i - (takes_first(s) ? 1 : 0), q = j - (takes_second(s) ? 1 : 0);
@@ -83,7 +83,7 @@ Structure align_forwards(const AlignmentScores& scores) {
   return path;
 }
 
-/// at(i, j, s): the best that can follow at i and j after the step s.
+/// at(i, j, s): the best continuation at i and j after the step s.
 Structure align_backwards(const AlignmentScores& scores) {
   Table table(scores.rows, scores.columns);
   for (std::size_t i = scores.rows + 1; i-- > 0;)

@@ -15,14 +15,14 @@ struct ClusteringExamples {
   std::size_t count(std::size_t i) const { return items.start[i + 1] - items.start[i]; }
 };
 
-/// Correlation clustering: a structure is a cluster for each item, numbered by first occurrence.
-/// With N pairs of items
+/// Correlation clustering (Finley and Joachims 2005): a structure is a cluster for each item,
+/// numbered by first occurrence. With N pairs of items
 ///
 ///   Psi(y) = sum of phi(a, b) / N over pairs in one cluster,   phi = (1, |x_a - x_b|)
 ///   Delta(y) = pairs that are together in one of y and the truth only / N
 ///
-/// The best clustering is hard to find: clusters are merged as long as that gains most, then items
-/// move one by one. So the oracle is a heuristic.
+/// Inference is NP-hard, and the oracle a heuristic: greedy agglomeration, then moves of single
+/// items until none improves.
 class ClusteringOracle : public Oracle {
  public:
   /// `data` outlives it.
@@ -40,7 +40,7 @@ class ClusteringOracle : public Oracle {
   std::string example_name(std::size_t i) const override {
     return "set " + data_.items.name[i] + " (line " + std::to_string(data_.items.line[i]) + ")";
   }
-  /// What each two items gain by being together, as asked: a square.
+  /// gain[a * n + b]: the score of a and b being in one cluster, in the inference problem.
   std::vector<double> gains(std::size_t i, std::span<const double> w, Ask ask) const;
   const ClusteringExamples& data() const { return data_; }
 
@@ -53,7 +53,8 @@ class ClusteringOracle : public Oracle {
   Rows rows_;
 };
 
-/// Every clustering of few items; of more, items that move from one cluster of all.
+/// Enumeration of the clusterings of few items; for more, moves of single items, starting with one
+/// cluster.
 class ClusteringWitness : public EnumerationOracle {
  public:
   explicit ClusteringWitness(const ClusteringOracle& oracle)

@@ -20,13 +20,12 @@ struct CollectiveExamples {
   std::size_t count(std::size_t i) const { return documents.start[i + 1] - documents.start[i]; }
 };
 
-/// Labels of linked documents: each label has its own weights of x, and a weight for links between
-/// two documents of this label (associative Markov networks: Taskar, Chatalbashev and Koller,
-/// 2004). Delta is the share of documents with a wrong label. Two labels are found by a minimum cut
-/// as in binary_field.hpp, exactly where links attract and as a relaxation elsewhere; more of them
-/// as the relaxation of split_graph.hpp. Predictions of more than two labels come from expanding
-/// one label after the other (Boykov, Veksler and Zabih, 2001). A structure is a label for each
-/// document, or a point of the relaxation.
+/// Associative Markov networks (Taskar, Chatalbashev and Koller 2004): labels of linked documents,
+/// with weights of x for each label, and for each label a weight of links between two documents
+/// that have it. Delta is the share of documents with a wrong label. Two labels: the minimum cut of
+/// binary_field.hpp, exact where all links attract, otherwise a relaxation. More labels: the
+/// relaxation of split_graph.hpp to train, alpha-expansion (Boykov, Veksler and Zabih 2001) to
+/// predict. A structure is a label for each document, or a point of the relaxation.
 class CollectiveOracle : public Oracle {
  public:
   /// `data` outlives it.
@@ -41,26 +40,26 @@ class CollectiveOracle : public Oracle {
   using Oracle::most_violated;
   Exactness exactness() const override { return Exactness::relaxed; }
   bool is_structure(std::size_t i, StructureView y) const override;
-  bool is_whole_structure(std::size_t i, StructureView y) const override {
-    return is_whole(y, data_.count(i));
+  bool is_integral_structure(std::size_t i, StructureView y) const override {
+    return is_integral(y, data_.count(i));
   }
   std::string example_name(std::size_t i) const override {
     return "graph " + data_.documents.name[i] + " (line " +
            std::to_string(data_.documents.line[i]) + ")";
   }
   const CollectiveExamples& data() const { return data_; }
-  /// What each document gains by each label, as asked; documents after each other.
+  /// The unary scores, gain[d * labels + l], of the inference problem.
   std::vector<double> gains(std::size_t i, std::span<const double> w, Ask ask) const;
-  /// What a link of two documents with this label gains.
+  /// The score of a link between two documents with this label.
   double attraction(std::span<const double> w, std::size_t label) const {
     return w[data_.labels * columns_ + label];
   }
   const SplitGraph& split(std::size_t i) const { return split_[i]; }
-  /// The problem of two labels.
+  /// The inference problem with two labels.
   BinaryField field(std::size_t i, std::span<const double> w, Ask ask) const;
 
  private:
-  /// How much of a label a document has.
+  /// The variable of a document and a label: 0 or 1, or between them in a relaxed structure.
   double share(std::size_t i, StructureView y, std::size_t document, std::size_t label) const;
   Structure expand(std::size_t i, std::span<const double> w, Ask ask) const;
 
@@ -70,7 +69,7 @@ class CollectiveOracle : public Oracle {
   std::vector<SplitGraph> split_;  ///< of each graph, for more than two labels
 };
 
-/// Two labels by another algorithm for the cut; more of them by taking leaves away.
+/// Two labels by another maximum flow algorithm; more of them by leaf elimination.
 class CollectiveWitness : public EnumerationOracle {
  public:
   explicit CollectiveWitness(const CollectiveOracle& oracle)

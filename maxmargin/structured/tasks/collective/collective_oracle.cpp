@@ -25,7 +25,7 @@ Structure CollectiveOracle::truth(std::size_t i) const {
 
 double CollectiveOracle::share(std::size_t i, StructureView y, std::size_t document,
                                std::size_t label) const {
-  if (is_whole(y, data_.count(i))) return of(y, document) == label ? 1 : 0;
+  if (is_integral(y, data_.count(i))) return of(y, document) == label ? 1 : 0;
   if (data_.labels > 2) {
     const SplitGraph& split = split_[i];
     double sum = of(y, document) == label ? 1 : 0;
@@ -57,8 +57,8 @@ void CollectiveOracle::features(std::size_t i, StructureView y, double scale,
     }
   for (std::size_t k = 0; k < data_.links[i].size(); ++k) {
     const auto [a, b] = data_.links[i][k];
-    if (is_whole(y, n) || data_.labels > 2) {
-      const std::int32_t second = is_whole(y, n) ? y[b] : split_[i].second_label(y, k);
+    if (is_integral(y, n) || data_.labels > 2) {
+      const std::int32_t second = is_integral(y, n) ? y[b] : split_[i].second_label(y, k);
       if (y[a] == second) out.add(data_.labels * columns_ + of(y, a), scale);
       continue;
     }
@@ -100,7 +100,7 @@ BinaryField CollectiveOracle::field(std::size_t i, std::span<const double> w, As
   for (std::size_t d = 0; d < data_.count(i); ++d)
     field.node.push_back(gain[2 * d + 1] - gain[2 * d]);
   for (const auto& [a, b] : data_.links[i]) {
-    // u0 (1 - x_a)(1 - x_b) + u1 x_a x_b, but for a constant.
+    // u0 (1 - x_a)(1 - x_b) + u1 x_a x_b, without its constant.
     field.node[a] -= zeros;
     field.node[b] -= zeros;
     field.together.push_back(zeros + ones);
@@ -108,7 +108,8 @@ BinaryField CollectiveOracle::field(std::size_t i, std::span<const double> w, As
   return field;
 }
 
-/// Each label in turn is offered to all documents at once.
+/// Alpha-expansion: for each label in turn, the best set of documents that change to it, found by a
+/// minimum cut, until no label improves.
 Structure CollectiveOracle::expand(std::size_t i, std::span<const double> w, Ask ask) const {
   const std::size_t n = data_.count(i), K = data_.labels;
   const std::vector<double> gain = gains(i, w, ask);
@@ -152,7 +153,7 @@ Structure CollectiveOracle::most_violated(std::size_t i, std::span<const double>
   }
   const BinaryField asked = field(i, w, ask);
   Structure y = best_relaxed(asked);
-  return ask == Ask::best ? made_whole(asked, y) : y;
+  return ask == Ask::best ? rounded(asked, y) : y;
 }
 
 Structure CollectiveWitness::most_violated(std::size_t i, std::span<const double> w,

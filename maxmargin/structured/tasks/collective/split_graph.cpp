@@ -8,7 +8,8 @@ namespace {
 
 constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-/// The label of a neighbour that is best for each of one's own, and what it is worth.
+/// The max-product message: for each label of the receiver the best label of the sender, and its
+/// score.
 struct Message {
   std::vector<double> value;
   std::vector<std::int32_t> label;
@@ -34,7 +35,10 @@ Message message_of(std::span<const double> sender, std::span<const double> attra
 }  // namespace
 
 SplitGraph::SplitGraph(std::size_t documents, const std::vector<FieldLink>& links)
-    : links_(links), weight_(documents, 1), copy_of_link_(links.size(), none), near_(documents) {
+    : links_(links),
+      weight_(documents, 1),
+      copy_of_link_(links.size(), none),
+      neighbours_(documents) {
   std::vector<std::size_t> root(documents);
   std::iota(root.begin(), root.end(), std::size_t{0});
   const auto root_of = [&](std::size_t d) {
@@ -45,8 +49,8 @@ SplitGraph::SplitGraph(std::size_t documents, const std::vector<FieldLink>& link
     const std::size_t a = root_of(links[k].a), b = root_of(links[k].b);
     if (a != b) {
       root[a] = b;
-      near_[links[k].a].push_back(links[k].b);
-      near_[links[k].b].push_back(links[k].a);
+      neighbours_[links[k].a].push_back(links[k].b);
+      neighbours_[links[k].b].push_back(links[k].a);
     } else {
       copy_of_link_[k] = copied_.size();
       copied_.push_back(k);
@@ -105,7 +109,7 @@ Structure SplitGraph::best(std::span<const double> gain, std::span<const double>
     seen[root] = 1;
     order.push_back(root);
     for (std::size_t at = order.size() - 1; at < order.size(); ++at)
-      for (const std::size_t child : near_[order[at]]) {
+      for (const std::size_t child : neighbours_[order[at]]) {
         if (seen[child]) continue;
         seen[child] = 1;
         parent[child] = order[at];
@@ -134,7 +138,7 @@ Structure SplitGraph::best_plainly(std::span<const double> gain,
   const std::size_t n = documents(), L = attraction.size();
   std::vector<double> value(n * L);
   for (std::size_t k = 0; k < value.size(); ++k) value[k] = gain[k] * weight_[k / L];
-  // Each pair of labels of a link, one by one: what the other end gets, and by which label.
+  // A message by a double loop over the labels; `by` has the maximising labels of the sender.
   const auto send = [&](std::span<const double> from, std::size_t to,
                         std::vector<std::int32_t>& by) {
     by.assign(L, 0);
@@ -162,18 +166,18 @@ Structure SplitGraph::best_plainly(std::span<const double> gain,
     std::vector<std::int32_t> by;
   };
   std::vector<Taken> taken;
-  std::vector<std::vector<std::size_t>> near = near_;
+  std::vector<std::vector<std::size_t>> left = neighbours_;
   for (bool any = true; any;) {
     any = false;
     for (std::size_t d = n; d-- > 0;) {
-      if (near[d].size() != 1) continue;
-      const std::size_t to = near[d][0];
+      if (left[d].size() != 1) continue;
+      const std::size_t to = left[d][0];
       const std::vector<double> from(value.begin() + static_cast<std::ptrdiff_t>(d * L),
                                      value.begin() + static_cast<std::ptrdiff_t>((d + 1) * L));
       send(from, to, by);
       taken.push_back({d, to, by});
-      near[d].clear();
-      std::erase(near[to], d);
+      left[d].clear();
+      std::erase(left[to], d);
       any = true;
     }
   }

@@ -6,12 +6,12 @@
 
 namespace maxmargin {
 
-/// Multi-class machines as a structural problem: Psi(x,y) is x in the place of class y, Delta a
-/// cost matrix. With cost 1 of every confusion it is Crammer and Singer's machine.
+/// Multi-class classification as a structural problem: Psi(x,y) is x in the block of class y, Delta
+/// a cost matrix. With the cost 1 for every error it is Crammer and Singer's machine.
 class MulticlassOracle : public Oracle {
  public:
-  /// `cost[y * classes + z]` is what z costs where y is right; empty: 1 for every wrong class. A
-  /// `bias` other than 0 is a feature of that value beside the others.
+  /// `cost[y * classes + z]`: the cost of z where y is right; empty: 1 for every wrong class. A
+  /// `bias` other than 0 adds a constant feature of that value.
   MulticlassOracle(Features x, std::vector<Index> y, std::size_t classes, std::vector<double> cost,
                    double bias);
 

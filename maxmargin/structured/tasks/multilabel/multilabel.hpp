@@ -16,10 +16,10 @@ struct MultilabelExamples {
   double bias = 1;                ///< value of a constant feature; 0: none
 };
 
-/// Sets of labels: each label has its own weights of x, each link of two labels a weight for both
-/// at once. Delta is the share of labels that are wrong. Without links and where these are a forest
-/// the best set is found exactly, and by looking at all sets for up to `most_enumerated` labels;
-/// beyond that by the relaxation of binary_field.hpp.
+/// Multi-label classification as a pairwise binary field: each label has weights of x, each link of
+/// two labels a weight for both together. Delta is the share of wrong labels. Inference is exact by
+/// max-product where the links are a forest, exact by enumeration for up to `most_enumerated`
+/// labels, and the relaxation of binary_field.hpp otherwise.
 class MultilabelOracle : public Oracle {
  public:
   static constexpr std::size_t most_enumerated = 16;
@@ -44,14 +44,14 @@ class MultilabelOracle : public Oracle {
   bool is_structure(std::size_t, StructureView y) const override {
     return is_field_structure(y, data_.labels, data_.links);
   }
-  bool is_whole_structure(std::size_t, StructureView y) const override {
-    return is_whole(y, data_.labels);
+  bool is_integral_structure(std::size_t, StructureView y) const override {
+    return is_integral(y, data_.labels);
   }
   std::string example_name(std::size_t i) const override {
     return "row " + std::to_string(i + 1) + " (line " + std::to_string(data_.line[i]) + ")";
   }
   const MultilabelExamples& data() const { return data_; }
-  /// What is asked, up to a constant, as a function of the labels.
+  /// The inference problem, up to a constant.
   BinaryField field(std::size_t i, std::span<const double> w, Ask ask) const;
 
  private:
@@ -71,8 +71,8 @@ class MultilabelOracle : public Oracle {
   Method method_;
 };
 
-/// Looks at all sets of few labels; of more, finds the best of a forest link by link from its other
-/// end, or the relaxation by another algorithm.
+/// Enumeration for few labels; for more, leaf elimination where the links are a forest, otherwise
+/// the relaxation by another maximum flow algorithm.
 class MultilabelWitness : public EnumerationOracle {
  public:
   explicit MultilabelWitness(const MultilabelOracle& oracle)
@@ -84,15 +84,14 @@ class MultilabelWitness : public EnumerationOracle {
 
  protected:
   bool next(std::size_t, Structure& y) const override {
-    return next_whole(oracle_.data().labels, y);
+    return next_integral(oracle_.data().labels, y);
   }
 
  private:
   const MultilabelOracle& oracle_;
 };
 
-/// The tree of labels whose mutual informations in the rows have the largest sum (Chow and Liu,
-/// 1968), or all pairs.
+/// The Chow-Liu tree (1968): that with the largest sum of mutual informations; and all pairs.
 std::vector<FieldLink> label_tree(const std::vector<Structure>& y, std::size_t labels);
 std::vector<FieldLink> label_pairs(std::size_t labels);
 

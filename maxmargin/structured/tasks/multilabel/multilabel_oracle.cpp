@@ -7,7 +7,7 @@
 namespace maxmargin {
 namespace {
 
-/// Joins the sets of two nodes of a growing forest; whether they were two.
+/// Union-find; join() returns whether the two sets were different.
 class DisjointSets {
  public:
   explicit DisjointSets(std::size_t size) : parent_(size) {
@@ -34,8 +34,8 @@ bool is_forest(const MultilabelExamples& data) {
                              [&](const FieldLink& link) { return sets.join(link.a, link.b); });
 }
 
-/// By removing one leaf after the other: what a leaf contributes goes to its neighbour as a
-/// constant and a term for the neighbour being 1.
+/// Max-product by eliminating one leaf after another: the leaf's best contribution, as a function
+/// of its neighbour, is added to the neighbour's unary score.
 Structure forest_by_leaves(const BinaryField& field) {
   const std::size_t n = field.size();
   std::vector<double> node = field.node;
@@ -85,7 +85,7 @@ double MultilabelOracle::loss(std::size_t i, StructureView y) const {
   return wrong / static_cast<double>(data_.labels);
 }
 
-/// Adds what a structure gives each label and each link.
+/// Adds the variables of a structure's labels and links.
 void MultilabelOracle::add_terms(StructureView y, double scale, Terms& terms) const {
   for (std::size_t l = 0; l < data_.labels; ++l)
     terms.label[l] += scale * field_node(y, data_.labels, l);
@@ -161,7 +161,7 @@ Structure MultilabelOracle::most_violated(std::size_t i, std::span<const double>
       break;
   }
   Structure y = best_relaxed(asked);
-  return ask == Ask::best ? made_whole(asked, y) : y;
+  return ask == Ask::best ? rounded(asked, y) : y;
 }
 
 Structure MultilabelWitness::most_violated(std::size_t i, std::span<const double> w,
@@ -174,7 +174,7 @@ Structure MultilabelWitness::most_violated(std::size_t i, std::span<const double
   if (is_forest(oracle_.data())) return forest_by_leaves(field);
   Structure y, best;
   double most = 0;
-  while (next_whole(labels, y)) {
+  while (next_integral(labels, y)) {
     const double value = field.value(y);
     if (best.empty() || value > most) {
       best = y;

@@ -9,7 +9,7 @@
 namespace maxmargin {
 namespace {
 
-/// Collects what binary trees consist of.
+/// Collects rules and tags from binary trees.
 class GrammarReader {
  public:
   GrammarReader(const std::vector<ParseExample>& data, std::size_t min_count) {
@@ -64,7 +64,7 @@ std::int32_t symbol_in(std::string_view word, std::size_t symbols) {
   return value;
 }
 
-/// The words of a line that must be so many.
+/// The words of a line, which must have this many.
 std::vector<std::string_view> words_in(const std::string& line, std::size_t count) {
   const auto words = TextLines::words_of_line(line);
   if (words.size() != count)

@@ -15,7 +15,7 @@ struct ParseRule {
   auto operator<=>(const ParseRule&) const = default;
 };
 
-/// What training trees, made binary, consist of.
+/// The grammar of binarised training trees.
 struct ParseGrammar {
   std::vector<std::string> symbols;
   std::vector<ParseRule> rules;
@@ -41,12 +41,13 @@ struct ParseTag {
   std::size_t feature = 0;
 };
 
-/// Trees of a grammar that was read from trees: a weight for each rule, for each word with a tag,
-/// and for each tag of an unknown word. A structure is a derivation in preorder: a tag for one
-/// word; for more words a rule, how many of them are its left child's, the derivations of both
-/// children. Delta is the number of labelled spans, tags among them, that are in one tree only.
-/// Found exactly by the algorithm of Cocke, Kasami and Younger: rules times the cube of the length.
-/// The empty structure says that there is no derivation.
+/// Parsing with a weighted context-free grammar in Chomsky normal form, exact by the algorithm of
+/// Cocke, Kasami and Younger in time O(rules length^3). The grammar is read from trees; there is a
+/// weight for each rule, for each word with a tag, and for each tag of an unknown word. A structure
+/// is a derivation in preorder: of one word its tag; of more words a rule, the number of words of
+/// its left child, and the derivations of both children. Delta is the number of labelled spans,
+/// tags included, that are in only one of the trees. The empty structure means that there is no
+/// derivation.
 class ParseOracle : public Oracle {
  public:
   /// Both outlive it.
@@ -70,10 +71,11 @@ class ParseOracle : public Oracle {
   const std::vector<ParseExample>& data() const { return data_; }
   /// The tags that a word may have.
   const std::vector<ParseTag>& tags(const std::string& word) const;
-  /// What a node of a span gains, apart from w, as asked.
+  /// The part of a node's score that is the loss.
   double bonus(std::size_t i, std::size_t begin, std::size_t end, std::int32_t symbol,
                Ask ask) const;
-  /// A binary tree as derivation; empty: the grammar has it not, and `missing` says what.
+  /// A binary tree as derivation; empty where the grammar lacks a rule or tag, which `missing`
+  /// names.
   Structure derivation_of(const ParseTree& binary, std::string& missing) const;
   ParseTree tree_of(std::size_t i, StructureView y) const;
 
@@ -84,11 +86,11 @@ class ParseOracle : public Oracle {
   std::vector<ParseTag> unknown_;
   std::map<std::string, std::int32_t> symbol_;
   std::map<ParseRule, std::size_t> rule_;
-  /// Of each sentence the symbols of the right spans.
+  /// For each sentence the true spans and their symbols.
   std::vector<std::map<std::pair<std::size_t, std::size_t>, std::int32_t>> right_;
 };
 
-/// The same trees from the whole sentence down to its words, what is known kept.
+/// The same by top-down recursion with memoisation.
 class ParseWitness : public ParseOracle {
  public:
   explicit ParseWitness(const ParseOracle& other) : ParseOracle(other.grammar(), other.data()) {}

@@ -15,7 +15,7 @@ class Walk {
   Walk(const ParseGrammar& grammar, StructureView y, Visit& visit)
       : grammar_(grammar), y_(y), visit_(visit) {}
 
-  /// The symbol of the node that begins here; nothing if there is none.
+  /// The symbol of the node that begins here; nothing where there is no valid node.
   std::optional<std::int32_t> node(std::size_t begin, std::size_t end) {
     if (at_ >= y_.size()) return std::nullopt;
     const std::int32_t first = y_[at_++];
@@ -51,7 +51,7 @@ bool walk(const ParseGrammar& grammar, std::size_t words, StructureView y, Visit
   return root && walk.ended() && std::ranges::find(grammar.roots, *root) != grammar.roots.end();
 }
 
-/// The best node of each span and symbol, and what it is made of.
+/// The chart: the best node of each span and symbol, with back pointers.
 struct Chart {
   Chart(std::size_t words, std::size_t count)
       : n(words), symbols(count), cells((words + 1) * (words + 1) * count) {}
@@ -201,7 +201,7 @@ ParseTree ParseOracle::tree_of(std::size_t i, StructureView y) const {
     for (const std::string& word : data_[i].words) flat.children.push_back({"?", word, {}});
     return flat;
   }
-  // Nodes come before their children: each goes to the innermost that has room.
+  // In preorder: each node is the next child of the innermost node that lacks one.
   struct Open {
     ParseTree* node;
     std::size_t end;

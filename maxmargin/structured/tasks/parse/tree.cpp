@@ -20,7 +20,7 @@ void append_spans(const ParseTree& tree, std::size_t& at, std::vector<ParseSpan>
   spans.emplace_back(tree.label, begin, at);
 }
 
-/// Children of a node, those of partial nodes in their place.
+/// The children of a node; those of partial nodes replace these.
 void append_whole_children(const ParseTree& tree, std::vector<ParseTree>& children) {
   for (const ParseTree& child : tree.children)
     if (child.label.starts_with(partial_mark))
@@ -35,7 +35,7 @@ void TreeReader::refuse(const std::string& what, const std::string& mend) const 
   throw Error(Fault::data, lines_.place(), what, mend);
 }
 
-/// Ends the innermost node.
+/// Closes the innermost node.
 void TreeReader::close() {
   ParseTree node = std::move(open_.back());
   open_.pop_back();
@@ -52,7 +52,7 @@ void TreeReader::close() {
     open_.back().children.push_back(std::move(node));
 }
 
-/// Whether a tree has ended with it.
+/// Returns whether this closes the tree.
 bool TreeReader::take_bracket(char bracket) {
   if (bracket == '(') {
     if (open_.empty()) line_ = lines_.number();

@@ -18,13 +18,13 @@ struct ParseTree {
   bool is_tag() const { return children.empty(); }
 };
 
-/// The trees of a file, wherever lines end. Lines without brackets are sentences without a tree: a
-/// node without label whose children are tags without label.
+/// Reads the trees of a file, which may span lines. A line without brackets is a sentence without a
+/// tree, given as a node without label whose children are tags without label.
 class TreeReader {
  public:
   explicit TreeReader(const std::string& path) : lines_(path) {}
 
-  /// Whether there is one more; throws Error with its place.
+  /// Reads the next tree; false at the end. Throws Error with file and line.
   bool next();
   const ParseTree& tree() const { return tree_; }
   std::size_t line() const { return line_; }  ///< where the tree begins
@@ -39,20 +39,20 @@ class TreeReader {
   TextLines lines_;
   std::size_t line_ = 0;
   std::string rest_;             ///< of the current line
-  std::vector<ParseTree> open_;  ///< nodes that have begun
+  std::vector<ParseTree> open_;  ///< nodes without their closing bracket, outermost first
   ParseTree tree_;
 };
 
 std::string bracketed(const ParseTree& tree);
 void append_words(const ParseTree& tree, std::vector<std::string>& words);
-/// Label, first word and end of every node that is no tag, sorted.
+/// Label, first word and end of every node except tags, sorted.
 using ParseSpan = std::tuple<std::string, std::size_t, std::size_t>;
 std::vector<ParseSpan> spans_of(const ParseTree& tree);
 
-/// What joins the labels of nodes with one child, and begins those that come from nodes with more
-/// than two children: neither occurs in the labels of a file.
+/// '+' joins the labels of a chain of unary nodes, '@' begins the labels of nodes made by
+/// binarisation; neither may occur in the labels of a file.
 inline constexpr char joined_mark = '+', partial_mark = '@';
-/// The same tree with two children everywhere.
+/// Binarisation, and its inverse.
 ParseTree binarised(const ParseTree& tree);
 ParseTree unbinarised(const ParseTree& tree);
 

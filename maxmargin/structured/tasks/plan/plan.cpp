@@ -12,7 +12,7 @@
 namespace maxmargin {
 namespace {
 
-/// Graphs and ways as they are read, line by line.
+/// Reads graphs and paths, line by line.
 class PlanReader {
  public:
   PlanReader(const std::string& path, std::size_t steps, const Vocabulary* known)
@@ -85,8 +85,8 @@ class PlanReader {
     add(from, to, row);
   }
 
-  /// A row of a grid: edges to and from the cells at its left and above, with the kind of the cell
-  /// that is entered as their feature.
+  /// A row of a grid: edges to and from the cells to the left and above, whose feature is the kind
+  /// of the cell that is entered.
   void cells(std::string_view line) {
     if (!data_.examples.empty() && data_.examples.back().graph + 1 == data_.graphs.size())
       refuse("a row of the grid stands after the paths", "write all rows of a grid first");

@@ -17,11 +17,11 @@ struct PlanGraph {
   std::size_t first_row = 0;  ///< features of its first edge
 };
 
-/// A way that somebody took.
+/// A demonstrated path.
 struct PlanExample {
   std::size_t graph = 0;
   std::uint32_t start = 0, goal = 0;
-  Structure path;  ///< edges; empty: not known
+  Structure path;  ///< edges; empty: unknown
   std::size_t line = 0;
 };
 
@@ -35,10 +35,11 @@ struct PlanExamples {
   std::size_t most_steps(std::size_t i) const { return steps > 0 ? steps : graph(i).nodes.size(); }
 };
 
-/// Walks from a start to a goal in a graph, of a limited number of steps; a structure is the list
-/// of its edges. The reward of a walk is the sum over its edges of w.x, so that where rewards are
-/// negative the best walk is the shortest path. Delta is the number of steps that are not on the
-/// path that was shown. Found exactly, from the goal backwards: steps times edges.
+/// Maximum margin planning (Ratliff, Bagnell and Zinkevich 2006): the walk from a start to a goal
+/// with the largest reward, the sum of w.x over its edges, among those of a limited number of
+/// steps; with negative rewards a shortest path. Exact by Bellman and Ford's dynamic program from
+/// the goal backwards, in O(steps edges). A structure is the list of edges. Delta is the number of
+/// steps that are not on the demonstrated path.
 class PlanOracle : public Oracle {
  public:
   /// `data` outlives it.
@@ -56,7 +57,7 @@ class PlanOracle : public Oracle {
     return "path " + std::to_string(i + 1) + " (line " + std::to_string(data_.examples[i].line) +
            ")";
   }
-  /// What each edge gains, as asked.
+  /// The reward of each edge in the inference problem.
   std::vector<double> rewards(std::size_t i, std::span<const double> w, Ask ask) const;
   const PlanExamples& data() const { return data_; }
 
@@ -65,7 +66,7 @@ class PlanOracle : public Oracle {
   Rows rows_;
 };
 
-/// The same walks from the start forwards.
+/// The same dynamic program from the start forwards.
 class PlanWitness : public PlanOracle {
  public:
   explicit PlanWitness(const PlanOracle& other) : PlanOracle(other.data()) {}

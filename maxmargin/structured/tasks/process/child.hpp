@@ -9,10 +9,10 @@
 
 namespace maxmargin {
 
-/// A program that a shell starts and that is spoken to in lines, over its standard input and
-/// output. A process group of its own: Ctrl-C is for us, and its children end with it. Each
-/// function throws an Error with the end of what the program wrote to standard error if it ends or
-/// does not answer in time.
+/// A child process, started by a shell, with which lines are exchanged over its standard input and
+/// output. It has a process group of its own, so that Ctrl-C does not reach it and its children end
+/// with it. Where it ends or does not answer in time, each function throws an Error with the end of
+/// its standard error.
 class ChildProcess {
  public:
   ChildProcess(std::string command, double reply_seconds);
@@ -21,14 +21,14 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   void send(std::string line);
-  /// The next line, without its end.
+  /// The next line, without the end of line.
   std::string receive();
   const std::string& command() const { return command_; }
 
  private:
   [[noreturn]] void refuse(const std::string& what) const;
   [[noreturn]] void refuse_ended();
-  /// Waits until the socket can be read or written; throws when the time is up.
+  /// Waits until the socket can be read or written; throws Error after the deadline.
   void wait_for(short events, double deadline) const;
 
   struct Close {

@@ -13,11 +13,11 @@ namespace maxmargin {
 struct ProcessOptions {
   std::string command;        ///< for a shell
   double reply_seconds = 60;  ///< for each answer
-  std::size_t copies = 1;     ///< of the program, which share the examples of a batch
+  std::size_t copies = 1;     ///< processes, among which the examples of a batch are divided
 };
 
-/// An oracle in another program, in any language, spoken to in lines of JSON; docs/process.md says
-/// in which. Everything it says is checked: an Error names the example.
+/// An oracle in another program, in any language, by lines of JSON that docs/process.md describes.
+/// All answers are checked; an Error names the example.
 class ProcessOracle : public Oracle {
  public:
   ProcessOracle(const ProcessOptions& options, const std::string& data,
@@ -46,7 +46,7 @@ class ProcessOracle : public Oracle {
     JointFeatures features;
   };
   Described description(std::size_t i, StructureView y) const;
-  /// Asks for what is not known yet of some structures.
+  /// Asks for the loss and features of those structures that are not cached.
   void describe(std::span<const std::size_t> examples, std::span<const Structure> ys) const;
 
   std::size_t examples_ = 0, dimensions_ = 0;
@@ -55,7 +55,7 @@ class ProcessOracle : public Oracle {
   std::vector<Structure> truths_;
   std::vector<std::string> names_, vocabulary_;
 
-  mutable std::mutex mutex_;  ///< of all that follows
+  mutable std::mutex mutex_;  ///< guards all members below
   std::vector<std::unique_ptr<ChildProcess>> copies_;
   mutable std::vector<std::map<Structure, Described>> known_;
   mutable std::size_t known_numbers_ = 0;

@@ -25,16 +25,16 @@ void RankingScores::add(std::span<const double> relevance, std::span<const doubl
   ++judged;
   double found = 0, precision = 0, first = 0;
   std::array<double, 4> sum{}, ideal{};
-  for (std::size_t place = 0; place < order.size(); ++place) {
-    const double r = relevance[order[place]];
+  for (std::size_t position = 0; position < order.size(); ++position) {
+    const double r = relevance[order[position]];
     if (r > 0) {
-      precision += ++found / static_cast<double>(place + 1);
-      if (first == 0) first = 1 / static_cast<double>(place + 1);
+      precision += ++found / static_cast<double>(position + 1);
+      if (first == 0) first = 1 / static_cast<double>(position + 1);
     }
     for (std::size_t k = 0; k < 4; ++k) {
-      if (place >= at[k]) continue;
-      sum[k] += (std::exp2(r) - 1) * ranking_discount(place + 1);
-      ideal[k] += (std::exp2(best[place]) - 1) * ranking_discount(place + 1);
+      if (position >= at[k]) continue;
+      sum[k] += (std::exp2(r) - 1) * ranking_discount(position + 1);
+      ideal[k] += (std::exp2(best[position]) - 1) * ranking_discount(position + 1);
     }
   }
   map += precision / found;
@@ -110,8 +110,8 @@ std::unique_ptr<StructuredData> read_ranking(const std::string& path, const Sett
   options.weight = static_cast<PairWeight>(settings.one_of("weight", {"query", "pairs", "none"}));
   RankingExamples data = read_queries(path, known);
   if (options.loss == RankingLoss::average_precision && known == nullptr) {
-    std::set<double> levels(data.relevance.begin(), data.relevance.end());
-    if (levels.size() > 2 && !settings.yes("binary"))
+    std::set<double> grades(data.relevance.begin(), data.relevance.end());
+    if (grades.size() > 2 && !settings.yes("binary"))
       throw Error(Fault::data, Place{path}, "average precision knows two levels of relevance",
                   "add --binary yes to count every relevance above 0 as relevant");
   }

@@ -6,7 +6,7 @@
 
 namespace maxmargin {
 
-/// Queries and their documents, one after the other.
+/// The documents of all queries, query by query.
 struct RankingExamples {
   Features x;
   std::vector<double> relevance;      ///< of each document
@@ -18,13 +18,13 @@ struct RankingExamples {
   std::size_t documents(std::size_t i) const { return query[i + 1] - query[i]; }
 };
 
-/// What is lost where documents stand in the wrong order.
-///   pairs             share or number of pairs that are swapped
-///   average_precision 1 - AP, two levels of relevance
+/// The loss of a ranking.
+///   pairs             share or number of swapped pairs
+///   average_precision 1 - AP, with binary relevance
 ///   ndcg              1 - NDCG
 enum class RankingLoss { pairs, average_precision, ndcg };
-/// What the swapped pairs of a query are divided by: its pairs, the mean number of pairs of a query
-/// (each pair counts the same, C their mean), or nothing.
+/// The divisor of a query's number of swapped pairs: its pairs; the mean number of pairs over all
+/// queries, so that every pair has the same weight; or 1.
 enum class PairWeight { query, pairs, none };
 
 struct RankingOptions {
@@ -32,17 +32,21 @@ struct RankingOptions {
   PairWeight weight = PairWeight::query;
 };
 
-/// Rankings of the documents of a query. Of pairs (a, b), a more relevant than b:
+/// Ranking machines, one per loss. Pairwise (Joachims 2002, 2006), over pairs (a, b) of documents
+/// of a query with a more relevant than b:
 ///
 ///   psi(y) = sum of (x_a - x_b) over swapped pairs / N,     Delta(y) = their number / N
 ///
-/// so that the most violated structure swaps exactly the pairs with w.(x_a - x_b) < 1 and the slack
-/// is the pairwise machine's, found by sorting (k log k). As structure it is two places for each
-/// document, as the better and as the worse of a pair; a pair is swapped if the better one's place
-/// is before the worse one's. Average precision has the same features with N = all pairs, twice: a
-/// swapped pair counts for y = +1 and -1, and its structure is the order of the documents. NDCG has
-/// Psi(y) = sum of discount(place) x, which sorting maximises; the truth's features are the mean
-/// over the right orders, and it stands as the empty structure.
+/// The most violated structure swaps exactly the pairs with w.(x_a - x_b) < 1, found by sorting in
+/// O(k log k). A structure has two positions for each document, one as the better and one as the
+/// worse of a pair; a pair is swapped if the better one's position is before the worse one's.
+///
+/// Average precision (Yue, Finley, Radlinski and Joachims 2007): a structure is an order of the
+/// documents, and psi is twice that above with N = all pairs, as each pair has y = +1 or -1.
+///
+/// NDCG (Chapelle, Le, Smola 2007): Psi(y) = sum of discount(rank) x over an order of the
+/// documents, which sorting maximises. The truth's Psi is the mean over all right orders; it is the
+/// empty structure.
 class RankingOracle : public Oracle {
  public:
   /// `data` outlives it.
@@ -59,7 +63,7 @@ class RankingOracle : public Oracle {
   bool is_structure(std::size_t i, StructureView y) const override;
   std::string example_name(std::size_t i) const override;
 
-  /// w.x of the documents of a query.
+  /// w.x of each document of a query.
   std::vector<double> scores(std::size_t i, std::span<const double> w) const;
   const RankingExamples& data() const { return data_; }
   const RankingOptions& options() const { return options_; }
@@ -67,7 +71,7 @@ class RankingOracle : public Oracle {
  private:
   struct Swaps {
     double count = 0;
-    std::vector<double> coefficient;  ///< of each document: as the better less as the worse
+    std::vector<double> coefficient;  ///< by document: swaps as the better minus swaps as the worse
   };
   Swaps swaps(std::size_t i, StructureView y) const;
   std::span<const double> relevance(std::size_t i) const {
@@ -85,8 +89,8 @@ class RankingOracle : public Oracle {
   std::vector<double> divisor_;
 };
 
-/// The same maxima by other means: pairs one by one, orders by exchanging neighbours (NDCG) or by
-/// dynamic programming over all merges (average precision), small ones by enumeration.
+/// The same maxima by other algorithms: loops over all pairs; exchanges of neighbours (NDCG);
+/// dynamic programming over all merges (average precision); enumeration of few documents.
 class RankingWitness : public SameExamples {
  public:
   explicit RankingWitness(const RankingOracle& ranking)
@@ -103,19 +107,19 @@ class RankingWitness : public SameExamples {
   const RankingOracle& ranking_;
 };
 
-/// 1 / log2(1 + place), places counted from 1.
-double ranking_discount(std::size_t place);
+/// 1 / log2(1 + rank), ranks counted from 1.
+double ranking_discount(std::size_t rank);
 
-/// Scores of rankings. Queries without a relevant document have no right answer: `skipped` leaves
-/// them out, `zero` counts 0 for each.
+/// Sums of ranking scores. A query without a relevant document has no right answer: the means can
+/// leave it out, or count it as 0.
 struct RankingScores {
   std::size_t queries = 0, judged = 0;  ///< judged: with a relevant document
   double map = 0, mrr = 0;              ///< sums over the judged
   double ndcg[4] = {};                  ///< at 1, 3, 5, 10
   static constexpr std::size_t at[4] = {1, 3, 5, 10};
 
-  /// Documents by falling score; of equal scores the later one comes first, so that a machine which
-  /// says nothing gains nothing from the order of the file.
+  /// Adds a query. Of equal scores the later document comes first, so that constant scores do not
+  /// profit from the order of the file.
   void add(std::span<const double> relevance, std::span<const double> scores);
 };
 

@@ -8,17 +8,17 @@
 namespace maxmargin {
 namespace {
 
-/// Sums over the first k places, changed one at a time; log n each.
+/// A Fenwick tree: prefix sums, and changes of one term, in O(log n).
 class PrefixSums {
  public:
   explicit PrefixSums(std::size_t size) : tree_(size + 1, 0.0) {}
-  void add(std::size_t place, double amount) {
-    for (std::size_t k = place + 1; k < tree_.size(); k += k & (~k + 1)) tree_[k] += amount;
+  void add(std::size_t position, double amount) {
+    for (std::size_t k = position + 1; k < tree_.size(); k += k & (~k + 1)) tree_[k] += amount;
   }
-  /// Of the places before this one.
-  double before(std::size_t place) const {
+  /// The sum of the terms before this position.
+  double before(std::size_t position) const {
     double sum = 0;
-    for (std::size_t k = place; k > 0; k -= k & (~k + 1)) sum += tree_[k];
+    for (std::size_t k = position; k > 0; k -= k & (~k + 1)) sum += tree_[k];
     return sum;
   }
 
@@ -26,24 +26,24 @@ class PrefixSums {
   std::vector<double> tree_;
 };
 
-/// Numbers of the distinct values in increasing order.
-std::vector<std::size_t> levels_of(std::span<const double> values, std::size_t& count) {
+/// The rank of each value among the distinct values, from 0.
+std::vector<std::size_t> grades_of(std::span<const double> values, std::size_t& count) {
   std::vector<double> sorted(values.begin(), values.end());
   std::ranges::sort(sorted);
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
   count = sorted.size();
-  std::vector<std::size_t> level;
+  std::vector<std::size_t> grade;
   for (const double value : values)
-    level.push_back(
+    grade.push_back(
         static_cast<std::size_t>(std::ranges::lower_bound(sorted, value) - sorted.begin()));
-  return level;
+  return grade;
 }
 
 double pairs_of(std::span<const double> relevance) {
   std::size_t count = 0;
-  const std::vector<std::size_t> level = levels_of(relevance, count);
+  const std::vector<std::size_t> grade = grades_of(relevance, count);
   std::vector<double> size(count, 0.0);
-  for (const std::size_t l : level) ++size[l];
+  for (const std::size_t l : grade) ++size[l];
   double pairs = 0, below = 0;
   for (const double each : size) {
     pairs += each * below;
@@ -52,7 +52,7 @@ double pairs_of(std::span<const double> relevance) {
   return pairs;
 }
 
-/// Documents by falling value; of equal ones the first.
+/// Documents by decreasing value, among equal ones in their order.
 std::vector<std::int32_t> order_by(std::span<const double> value) {
   std::vector<std::int32_t> order(value.size());
   std::iota(order.begin(), order.end(), 0);
@@ -66,9 +66,9 @@ double gain(double relevance) { return std::exp2(relevance) - 1; }
 
 double average_precision(std::span<const double> relevance, StructureView order) {
   double found = 0, sum = 0;
-  for (std::size_t place = 0; place < order.size(); ++place)
-    if (relevance[static_cast<std::size_t>(order[place])] > 0)
-      sum += ++found / static_cast<double>(place + 1);
+  for (std::size_t position = 0; position < order.size(); ++position)
+    if (relevance[static_cast<std::size_t>(order[position])] > 0)
+      sum += ++found / static_cast<double>(position + 1);
   return found > 0 ? sum / found : 1;
 }
 
@@ -76,33 +76,37 @@ double ndcg(std::span<const double> relevance, StructureView order) {
   std::vector<double> best(relevance.begin(), relevance.end());
   std::ranges::sort(best, std::greater<>());
   double sum = 0, ideal = 0;
-  for (std::size_t place = 0; place < order.size(); ++place) {
-    sum += gain(relevance[static_cast<std::size_t>(order[place])]) * ranking_discount(place + 1);
-    ideal += gain(best[place]) * ranking_discount(place + 1);
+  for (std::size_t position = 0; position < order.size(); ++position) {
+    sum +=
+        gain(relevance[static_cast<std::size_t>(order[position])]) * ranking_discount(position + 1);
+    ideal += gain(best[position]) * ranking_discount(position + 1);
   }
   return ideal > 0 ? sum / ideal : 1;
 }
 
-/// Discounts of the right orders: documents of equal relevance share those of their places.
+/// The mean discount of each document over all right orders: documents of equal relevance share the
+/// discounts of their positions.
 std::vector<double> mean_discounts(std::span<const double> relevance) {
   const std::vector<std::int32_t> order = order_by(relevance);
-  const auto of = [&](std::size_t place) {
-    return relevance[static_cast<std::size_t>(order[place])];
+  const auto of = [&](std::size_t position) {
+    return relevance[static_cast<std::size_t>(order[position])];
   };
   std::vector<double> c(relevance.size());
   for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
     double sum = 0;
     for (end = begin; end < order.size() && of(end) == of(begin); ++end)
       sum += ranking_discount(end + 1);
-    for (std::size_t place = begin; place < end; ++place)
-      c[static_cast<std::size_t>(order[place])] = sum / static_cast<double>(end - begin);
+    for (std::size_t position = begin; position < end; ++position)
+      c[static_cast<std::size_t>(order[position])] = sum / static_cast<double>(end - begin);
   }
   return c;
 }
 
 }  // namespace
 
-double ranking_discount(std::size_t place) { return 1 / std::log2(1 + static_cast<double>(place)); }
+double ranking_discount(std::size_t position) {
+  return 1 / std::log2(1 + static_cast<double>(position));
+}
 
 RankingOracle::RankingOracle(const RankingExamples& data, const RankingOptions& options)
     : data_(data), rows_(data.x), options_(options) {
@@ -131,7 +135,7 @@ Structure RankingOracle::truth(std::size_t i) const {
   const std::size_t k = data_.documents(i);
   if (options_.loss == RankingLoss::average_precision) return order_by(relevance(i));
   if (options_.loss == RankingLoss::ndcg) return {};
-  // Every place as the better one is behind every place as the worse one.
+  // No pair is swapped: all positions as the better one are behind those as the worse one.
   Structure y(2 * k, 0);
   for (std::size_t d = 0; d < k; ++d) y[d] = 1;
   return y;
@@ -155,26 +159,26 @@ std::string RankingOracle::example_name(std::size_t i) const {
   return "query " + data_.name[i] + " (line " + std::to_string(data_.line[i]) + ")";
 }
 
-/// Pairs whose better document's place is before the worse one's.
+/// Counts swapped pairs, those whose better document's position is before the worse one's.
 RankingOracle::Swaps RankingOracle::swaps(std::size_t i, StructureView y) const {
   const std::size_t k = data_.documents(i);
-  std::size_t levels = 0;
-  const std::vector<std::size_t> level = levels_of(relevance(i), levels);
+  std::size_t grades = 0;
+  const std::vector<std::size_t> grade = grades_of(relevance(i), grades);
   std::vector<std::size_t> order(2 * k);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  // At the same place worse ones come first: such a pair is not swapped.
+  // At equal positions the worse one comes first: such a pair is not swapped.
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
     return y[a] != y[b] ? y[a] < y[b] : a / k > b / k;
   });
   Swaps result;
   result.coefficient.assign(k, 0.0);
-  PrefixSums better(levels), worse(levels);
+  PrefixSums better(grades), worse(grades);
   for (const std::size_t event : order) {
     const std::size_t d = event % k;
     if (event < k) {
-      better.add(level[d], 1);
+      better.add(grade[d], 1);
     } else {
-      const double swapped = better.before(levels) - better.before(level[d] + 1);
+      const double swapped = better.before(grades) - better.before(grade[d] + 1);
       result.coefficient[d] -= swapped;
       result.count += swapped;
     }
@@ -182,9 +186,9 @@ RankingOracle::Swaps RankingOracle::swaps(std::size_t i, StructureView y) const 
   for (std::size_t at = order.size(); at-- > 0;) {
     const std::size_t event = order[at], d = event % k;
     if (event >= k)
-      worse.add(level[d], 1);
+      worse.add(grade[d], 1);
     else
-      result.coefficient[d] += worse.before(level[d]);
+      result.coefficient[d] += worse.before(grade[d]);
   }
   return result;
 }
@@ -201,13 +205,13 @@ double RankingOracle::loss(std::size_t i, StructureView y) const {
   return 0;
 }
 
-/// Psi is the sum over the documents of these times x; for pairs less the truth's.
+/// The coefficients of the documents in Psi, for pairs in -psi.
 std::vector<double> RankingOracle::coefficients(std::size_t i, StructureView y) const {
   const std::size_t k = data_.documents(i);
   std::vector<double> c(k, 0.0);
   if (options_.loss == RankingLoss::ndcg) {
-    for (std::size_t place = 0; place < k && !y.empty(); ++place)
-      c[static_cast<std::size_t>(y[place])] = ranking_discount(place + 1);
+    for (std::size_t position = 0; position < k && !y.empty(); ++position)
+      c[static_cast<std::size_t>(y[position])] = ranking_discount(position + 1);
     return y.empty() ? mean_discounts(relevance(i)) : c;
   }
   if (options_.loss == RankingLoss::pairs) {
@@ -215,7 +219,7 @@ std::vector<double> RankingOracle::coefficients(std::size_t i, StructureView y) 
     for (std::size_t d = 0; d < k; ++d) c[d] = -found.coefficient[d] / divisor_[i];
     return c;
   }
-  // Each pair of a relevant and another document: +1 for the one in front, -1 for the other.
+  // For each pair of a relevant and another document, +1 for the one in front, -1 for the other.
   double relevant = 0, others = 0, total = 0;
   for (const double each : relevance(i)) total += each > 0 ? 1 : 0;
   for (const std::int32_t document : y) {
@@ -277,8 +281,8 @@ Structure RankingOracle::worst_precision(std::size_t i, std::span<const double> 
     double sum = 0, most = 0;
     std::size_t best = relevant.size();
     for (std::size_t k = relevant.size(); k-- > 0;) {
-      const double place = static_cast<double>(j), rank = static_cast<double>(k + 1);
-      const double lost = (rank / (rank + place - 1) - rank / (rank + place)) / m;
+      const double position = static_cast<double>(j), rank = static_cast<double>(k + 1);
+      const double lost = (rank / (rank + position - 1) - rank / (rank + position)) / m;
       sum += lost - 2 * (f[relevant[k]] - f[others[j - 1]]) / divisor_[i];
       if (sum > most) {
         most = sum;
@@ -304,9 +308,9 @@ Structure RankingOracle::most_violated(std::size_t i, std::span<const double> w,
     // sum over places of discount * (f - gain / ideal)
     const Structure right = order_by(relevance(i));
     double ideal = 0;
-    for (std::size_t place = 0; place < k; ++place)
-      ideal +=
-          gain(relevance(i)[static_cast<std::size_t>(right[place])]) * ranking_discount(place + 1);
+    for (std::size_t position = 0; position < k; ++position)
+      ideal += gain(relevance(i)[static_cast<std::size_t>(right[position])]) *
+               ranking_discount(position + 1);
     for (std::size_t d = 0; d < k && ideal > 0; ++d) f[d] -= gain(relevance(i)[d]) / ideal;
     return order_by(f);
   }
@@ -325,8 +329,8 @@ Structure RankingOracle::most_violated(std::size_t i, std::span<const double> w,
     return a > b;  // the worse one first: equal values are not swapped
   });
   Structure y(2 * k);
-  for (std::size_t place = 0; place < order.size(); ++place)
-    y[order[place]] = static_cast<std::int32_t>(place);
+  for (std::size_t position = 0; position < order.size(); ++position)
+    y[order[position]] = static_cast<std::int32_t>(position);
   return y;
 }
 

@@ -29,8 +29,8 @@ class EveryOrder : public EnumerationOracle {
 
 }  // namespace
 
-/// NDCG: what a document gains at a place is a product, discount times value, so that an order is
-/// best if no two neighbours gain by changing places (Hardy, Littlewood and Polya).
+/// NDCG: the score of a document at a position is a product, discount times value, so that an order
+/// is optimal if no exchange of two neighbours improves it (Hardy, Littlewood and Polya).
 Structure RankingWitness::exchanged(std::size_t i, std::span<const double> w, Ask ask) const {
   const RankingExamples& data = ranking_.data();
   const std::size_t k = data.documents(i);
@@ -47,10 +47,12 @@ Structure RankingWitness::exchanged(std::size_t i, std::span<const double> w, As
   }
   Structure order(k);
   std::iota(order.begin(), order.end(), 0);
-  const auto of = [&](std::size_t place) { return value[static_cast<std::size_t>(order[place])]; };
+  const auto of = [&](std::size_t position) {
+    return value[static_cast<std::size_t>(order[position])];
+  };
   for (std::size_t end = k; end > 1; --end)
-    for (std::size_t place = 0; place + 1 < end; ++place)
-      if (of(place) < of(place + 1)) std::swap(order[place], order[place + 1]);
+    for (std::size_t position = 0; position + 1 < end; ++position)
+      if (of(position) < of(position + 1)) std::swap(order[position], order[position + 1]);
   return order;
 }
 
@@ -91,13 +93,13 @@ Structure RankingWitness::merged(std::size_t i, std::span<const double> w, Ask a
   Structure y(m + n);
   for (std::size_t r = m, o = n; r + o > 0;) {
     const int kind = ends_relevant[r * (n + 1) + o] ? 1 : 0;
-    const std::size_t place = r + o - 1;
-    y[place] = static_cast<std::int32_t>(kinds[kind][kind == 1 ? --r : --o]);
+    const std::size_t position = r + o - 1;
+    y[position] = static_cast<std::int32_t>(kinds[kind][kind == 1 ? --r : --o]);
   }
   return y;
 }
 
-/// Pairs one by one.
+/// By a double loop over all pairs.
 void RankingWitness::difference(std::size_t i, StructureView y, double scale,
                                 JointFeatures& out) const {
   if (ranking_.options().loss != RankingLoss::pairs) return Oracle::difference(i, y, scale, out);
@@ -130,7 +132,7 @@ Structure RankingWitness::most_violated(std::size_t i, std::span<const double> w
     if (k <= few) return EveryOrder(ranking_).most_violated(i, w, ask);
     return ranking_.options().loss == RankingLoss::ndcg ? exchanged(i, w, ask) : merged(i, w, ask);
   }
-  // Places by counting what is smaller, instead of sorting.
+  // Positions by counting smaller values, instead of sorting.
   std::vector<double> value = ranking_.scores(i, w);
   for (std::size_t d = 0; d < k; ++d) value.push_back(value[d] + (ask == Ask::best ? 0 : 1));
   Structure y(2 * k, 0);

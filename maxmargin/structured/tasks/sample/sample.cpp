@@ -13,7 +13,7 @@
 namespace maxmargin {
 namespace {
 
-/// How good scores are, whatever was trained for.
+/// Scores of the predictions, the same for all losses.
 StructuredScores scores_of_sample(const std::vector<char>& positive, std::span<const double> f) {
   const std::size_t n = f.size();
   std::vector<std::size_t> order(n);
@@ -29,7 +29,7 @@ StructuredScores scores_of_sample(const std::vector<char>& positive, std::span<c
   }
   double above = 0, before = 0;
   for (std::size_t at = 0; at < n;) {
-    // Rows of equal score count half of each other.
+    // A pair of rows with equal scores counts 1/2.
     std::size_t end = at;
     double ones = 0;
     for (; end < n && f[order[end]] == f[order[at]]; ++end) ones += positive[order[end]];
@@ -39,10 +39,10 @@ StructuredScores scores_of_sample(const std::vector<char>& positive, std::span<c
     at = end;
   }
   double break_even = 0;  // precision and recall where as many rows are found as there are
-  for (std::size_t place = 0; place < n; ++place) {
-    if (positive[order[place]] == 0) continue;
-    precision += ++before / static_cast<double>(place + 1);
-    if (static_cast<double>(place) < wanted) ++break_even;
+  for (std::size_t position = 0; position < n; ++position) {
+    if (positive[order[position]] == 0) continue;
+    precision += ++before / static_cast<double>(position + 1);
+    if (static_cast<double>(position) < wanted) ++break_even;
   }
   const double others = static_cast<double>(n) - wanted;
   return {{"accuracy", equal / static_cast<double>(n)},
@@ -102,7 +102,7 @@ class SampleData : public StructuredData {
   std::unique_ptr<RankingWitness> witness_of_order_;
 };
 
-/// Data whose order counts: the rows are one query.
+/// Losses of the order: the rows are one query of a ranking.
 std::unique_ptr<StructuredData> ordered_sample(SampleExamples data, RankingLoss loss) {
   RankingExamples query;
   for (const char each : data.positive) query.relevance.push_back(each);
@@ -125,7 +125,7 @@ std::unique_ptr<StructuredData> SampleData::part(std::span<const std::size_t> ro
   const Features& x = order_ ? query_.x : data_.x;
   some.x = Features::sparse(x.columns());
   some.x.append(x, which);
-  // As large a share of the rows as in the whole sample.
+  // The same share of the rows as in the whole sample.
   some.k = std::max<std::size_t>(1, data_.k * rows.size() / std::max<std::size_t>(1, data_.size()));
   if (order_) return ordered_sample(std::move(some), order_->options().loss);
   return std::make_unique<SampleData>(std::move(some));

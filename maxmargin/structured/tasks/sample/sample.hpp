@@ -6,7 +6,7 @@
 
 namespace maxmargin {
 
-/// What is lost where a whole sample is labelled.
+/// The loss of the labels of a whole sample.
 ///   error      share of wrong labels
 ///   f1         1 - F1
 ///   precision  1 - precision of the k rows labelled positive
@@ -23,11 +23,12 @@ struct SampleExamples {
   std::size_t size() const { return positive.size(); }
 };
 
-/// A whole sample of rows of two classes as one example (Joachims, 2005): a structure is a zero or
-/// one for each of n rows, Psi = sum of the positive rows / n. With the share of wrong labels as
-/// Delta it is the usual machine, C times the mean of hinge losses. The most violated labels have
-/// the rows of either class in the order of their scores, so that the numbers of true and false
-/// positives decide; after sorting, the best number of the latter for each of the former, n log n.
+/// SVMperf (Joachims 2005): multivariate losses, with the whole sample of n rows as one example. A
+/// structure is a zero or one for each row, Psi = sum of the rows labelled 1 / n. With the share of
+/// wrong labels as Delta it is the C-SVM with C times the mean of hinge losses. Given the numbers
+/// of true and false positives, the most violated labels choose within each class by score; after
+/// sorting, the best number of false positives is found for each number of true positives, O(n log
+/// n).
 class SampleOracle : public Oracle {
  public:
   /// `data` outlives it.
@@ -50,7 +51,7 @@ class SampleOracle : public Oracle {
 
   /// w.x of each row.
   std::vector<double> scores(std::span<const double> w) const;
-  /// Delta of so many true and false positives, and whether k allows them.
+  /// Delta with these numbers of true and false positives; and whether they are feasible given k.
   double loss_of(std::size_t right, std::size_t wrong) const;
   bool allows(std::size_t right, std::size_t wrong) const;
   const SampleExamples& data() const { return data_; }
@@ -59,7 +60,7 @@ class SampleOracle : public Oracle {
   bool has_fixed_count() const {
     return data_.loss == SampleLoss::precision || data_.loss == SampleLoss::recall;
   }
-  /// Appends scale / n times the rows by their coefficients.
+  /// Appends scale / n times the sum of coefficient * row.
   void append(std::span<const double> coefficient, double scale, JointFeatures& out) const;
 
   const SampleExamples& data_;
@@ -67,7 +68,7 @@ class SampleOracle : public Oracle {
   std::size_t positives_ = 0;
 };
 
-/// All labels of few rows; of more, all tables again, row by row instead of by sums from the front.
+/// Enumeration of few rows; for more, all pairs of numbers of true and false positives.
 class SampleWitness : public EnumerationOracle {
  public:
   explicit SampleWitness(const SampleOracle& oracle) : EnumerationOracle(oracle), oracle_(oracle) {}

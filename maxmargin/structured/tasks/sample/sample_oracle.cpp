@@ -8,7 +8,7 @@
 namespace maxmargin {
 namespace {
 
-/// The rows of one class by falling score; of equal ones the first.
+/// The rows of one class by decreasing score, among equal ones in their order.
 std::vector<std::size_t> by_score(const SampleExamples& data, std::span<const double> f,
                                   bool positive) {
   std::vector<std::size_t> order;
@@ -18,7 +18,7 @@ std::vector<std::size_t> by_score(const SampleExamples& data, std::span<const do
   return order;
 }
 
-/// The first so many of either list are positive.
+/// Labels the first `right` and `wrong` rows of the two lists positive.
 Structure labels_of(std::size_t rows, std::span<const std::size_t> positive, std::size_t right,
                     std::span<const std::size_t> negative, std::size_t wrong) {
   Structure y(rows, 0);
@@ -35,7 +35,7 @@ SampleOracle::SampleOracle(const SampleExamples& data)
       positives_(static_cast<std::size_t>(std::ranges::count(data.positive, 1))) {}
 
 bool SampleOracle::allows(std::size_t right, std::size_t wrong) const {
-  // The truth is always there, with no loss.
+  // The truth is always feasible.
   return !has_fixed_count() || right + wrong == data_.k || (right == positives_ && wrong == 0);
 }
 
@@ -116,7 +116,7 @@ Structure SampleOracle::most_violated(std::size_t, std::span<const double> w, As
   const std::vector<double> f = scores(w);
   const auto positive = by_score(data_, f, true), negative = by_score(data_, f, false);
   const double n = static_cast<double>(data_.size());
-  // Sums of the best so many of either class.
+  // Prefix sums of the sorted scores of either class.
   const auto sums = [&](const std::vector<std::size_t>& order) {
     std::vector<double> sum{0};
     for (const std::size_t r : order) sum.push_back(sum.back() + f[r] / n);
@@ -140,7 +140,8 @@ Structure SampleOracle::most_violated(std::size_t, std::span<const double> w, As
       if (a <= data_.k) look_at(a, data_.k - a);
       continue;
     }
-    // Concave in the false positives: scores fall, and so do the steps of each Delta.
+    // The value is concave in the number of false positives, as scores decrease and so do the
+    // differences of each Delta: bisection finds the maximum.
     std::size_t low = 0, high = negative.size();
     while (low < high) {
       const std::size_t b = low + (high - low) / 2;
@@ -158,7 +159,7 @@ Structure SampleOracle::most_violated(std::size_t, std::span<const double> w, As
 
 bool SampleWitness::next(std::size_t, Structure& y) const {
   do {
-    if (!next_whole(oracle_.data().size(), y)) return false;
+    if (!next_integral(oracle_.data().size(), y)) return false;
   } while (!oracle_.is_structure(0, y));
   return true;
 }
@@ -172,7 +173,6 @@ Structure SampleWitness::most_violated(std::size_t, std::span<const double> w, A
   double most = -infinity, sum = 0;
   std::size_t right = 0, wrong = 0;
   for (const std::size_t r : positive) sum += f[r];
-  // False positives one after the other, from none; true positives from all to none.
   for (std::size_t b = 0; b <= negative.size(); ++b) {
     double value = sum;
     for (std::size_t a = positive.size() + 1; a-- > 0;) {

@@ -31,7 +31,7 @@ double ChainOracle::loss(std::size_t i, StructureView y) const {
   return static_cast<double>(wrong) * unit(i);
 }
 
-/// What the label at t has to do with those before it and with the ends.
+/// Visits the features of the label at t with the labels before it, and with the ends.
 void ChainOracle::pair_features(StructureView y, std::size_t t, double scale,
                                 JointFeatures& out) const {
   const std::size_t L = data_.labels;
@@ -44,7 +44,7 @@ void ChainOracle::pair_features(StructureView y, std::size_t t, double scale,
   if (t + 1 == y.size()) out.add(first_end() + L + label(t), scale);
 }
 
-/// Room for all of them is made at once: most of what solvers do is to sum features.
+/// Reserves memory for all at once: solvers spend most of their time summing features.
 void ChainOracle::attribute_features(std::size_t token, std::int32_t label, double scale,
                                      JointFeatures& out) const {
   const std::size_t at = out.size(), first = data_.token[token],
@@ -122,8 +122,7 @@ double ChainOracle::pair_score(StructureView y, std::size_t t, std::span<const d
   return sum;
 }
 
-/// What the attributes of a token say for one label and against another. Most of the weights are
-/// far from the processor: two sums keep more of them on their way.
+/// Bound by cache misses of w: two independent sums have more loads in flight.
 double ChainOracle::label_margin(std::size_t token, std::int32_t right, std::int32_t other,
                                  std::span<const double> w) const {
   const Index* attribute = data_.attribute.data() + data_.token[token];
@@ -145,7 +144,7 @@ double ChainOracle::label_margin(std::size_t token, std::int32_t right, std::int
   return sum - less;
 }
 
-/// Wrong labels are scored once for a token, and only those that a chain has: few.
+/// Each wrong label that occurs in some of the chains is scored once per token; there are few.
 void ChainOracle::margins(std::size_t i, std::span<const StructureView> ys,
                           std::span<const double> w, std::span<double> out) const {
   const std::size_t T = data_.length(i);
@@ -209,7 +208,7 @@ void ChainOracle::combine(std::size_t i, std::span<const StructureView> ys,
 
 namespace {
 
-/// Scores of what follows what, with what is not allowed at minus infinity.
+/// Transition scores, minus infinity where a transition is not allowed.
 struct Links {
   std::vector<double> first, last, pair, triple;
 };
@@ -314,8 +313,8 @@ Structure viterbi_of_triples(const std::vector<double>& table, const Links& link
   return y;
 }
 
-/// Slack rescaling: the best chain with k wrong labels for each k, and of these the one with the
-/// largest loss * (1 - margin).
+/// Slack rescaling: Viterbi finds the best chain for each number of wrong labels; the one with the
+/// largest loss * (1 - margin) is returned.
 Structure viterbi_by_errors(const std::vector<double>& table, const Links& links,
                             StructureView right, double unit, double truth_score, std::size_t L) {
   const std::size_t T = right.size(), layer = (T + 1) * L;

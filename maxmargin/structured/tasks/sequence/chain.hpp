@@ -29,11 +29,11 @@ struct ChainOptions {
   bool normalised = false;  ///< the loss is the share of wrong labels, not their number
 };
 
-/// Chains: a weight for each attribute and label, for each two labels (and three, for order 2) that
-/// follow each other, and for the labels at both ends. The loss counts wrong labels. The most
-/// violated labels come from Viterbi's algorithm over a table of tokens and labels that is computed
-/// once; L^2 operations a token (L^3 for order 2), T L^2 for slack rescaling, which keeps the best
-/// chain for each number of wrong labels.
+/// SVM-HMM (Altun, Tsochantaridis and Hofmann 2003): linear chains by Viterbi's algorithm. There is
+/// a weight for each attribute and label, for each two (order 2: three) consecutive labels, and for
+/// the first and last label. The loss counts wrong labels. Inference takes O(L^2) per token, O(L^3)
+/// with order 2, and O(T L^2) with slack rescaling, where the state includes the number of wrong
+/// labels.
 class ChainOracle : public Oracle {
  public:
   /// `data` and `metric` outlive it. A metric has the tokens themselves as attributes:
@@ -60,7 +60,7 @@ class ChainOracle : public Oracle {
 
   const SequenceExamples& data() const { return data_; }
   const ChainOptions& options() const { return options_; }
-  /// Where the weights of what follows the attributes begin.
+  /// The first weights of pairs of labels, of triples and of the ends.
   std::size_t first_pair() const { return data_.attributes * data_.labels; }
   std::size_t first_triple() const { return first_pair() + data_.labels * data_.labels; }
   std::size_t first_end() const;
@@ -68,17 +68,17 @@ class ChainOracle : public Oracle {
   double unit(std::size_t i) const {
     return options_.normalised ? 1 / static_cast<double>(data_.length(i)) : 1;
   }
-  /// scores[t * labels + l]
+  /// scores[t * labels + l]: the score of a label by the attributes of a token.
   void table(std::size_t i, std::span<const double> w, std::vector<double>& scores) const;
 
  private:
-  /// What the attributes of a token say for a label, or for one and against another.
+  /// The features of a token's attributes with a label; and w of them for `right` minus `other`.
   void attribute_features(std::size_t token, std::int32_t label, double scale,
                           JointFeatures& out) const;
   double label_margin(std::size_t token, std::int32_t right, std::int32_t other,
                       std::span<const double> w) const;
   void pair_features(StructureView y, std::size_t t, double scale, JointFeatures& out) const;
-  /// w of pair_features.
+  /// w.pair_features()
   double pair_score(StructureView y, std::size_t t, std::span<const double> w) const;
 
   const SequenceExamples& data_;
@@ -87,11 +87,11 @@ class ChainOracle : public Oracle {
   std::size_t dimensions_;
 };
 
-/// The same maxima by other means: every chain of short sequences, longer ones from their end to
-/// their beginning, sums over the features of a label at a time.
+/// The same maxima by other algorithms: enumeration of short sequences, for longer ones memoised
+/// recursion from their end, with scores summed label by label.
 class ChainWitness : public SameExamples {
  public:
-  /// `metric`: the chain's inner product by other means.
+  /// `metric`: the chain's metric by another algorithm.
   explicit ChainWitness(const ChainOracle& chain, const Metric* metric = nullptr)
       : SameExamples(chain), chain_(chain), metric_(metric) {}
 

@@ -16,7 +16,7 @@ bool allowed(const SequenceExamples& data, const Structure& y, std::size_t t) {
   return t == 0 ? data.allowed_first[label(0)] != 0 : data.allowed[label(t - 1)][label(t)] != 0;
 }
 
-/// Every chain, as one counts.
+/// All chains, in the order of counting.
 class EveryChain : public EnumerationOracle {
  public:
   explicit EveryChain(const ChainOracle& chain) : EnumerationOracle(chain), data_(chain.data()) {}
@@ -47,9 +47,8 @@ class EveryChain : public EnumerationOracle {
   const SequenceExamples& data_;
 };
 
-/// The rest of a chain after its first labels, from the end backwards: what is still to come is
-/// kept for each state, the last `order` labels, and for each number of wrong labels still to come
-/// where that matters.
+/// Dynamic programming from the end: the best completion of a chain for each state, the last
+/// `order` labels, and with slack rescaling for each number of wrong labels in it.
 class Backward {
  public:
   Backward(const ChainOracle& chain, std::size_t i, std::span<const double> w, Ask ask)
@@ -73,7 +72,7 @@ class Backward {
   Structure best() {
     const std::size_t states = chain_.options().order == 2 ? (L_ + 1) * (L_ + 1) : L_ + 1;
     const std::size_t counts = ask_ == Ask::slack ? T_ + 1 : 1;
-    // rest_[t]: from token t on; a label L stands for "before the beginning".
+    // rest_[t]: from token t on; the label L means "before the beginning".
     rest_.assign((T_ + 1) * states * counts, -infinity);
     states_ = states;
     counts_ = counts;
@@ -116,7 +115,7 @@ class Backward {
   std::size_t errors(std::size_t t, std::size_t l) const {
     return ask_ == Ask::slack && static_cast<std::size_t>(right_[t]) != l ? 1 : 0;
   }
-  /// The best of all rests that have label l at t after state s, with k wrong labels.
+  /// The best completion with label l at t after state s, with k wrong labels.
   double through(std::size_t t, std::size_t s, std::size_t l, std::size_t k) {
     const std::size_t p = last(s), wrong = errors(t, l);
     if (wrong > k) return -infinity;

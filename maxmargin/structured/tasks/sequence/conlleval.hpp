@@ -7,8 +7,8 @@
 
 namespace maxmargin {
 
-/// Chunks found, as the CoNLL shared tasks count them: a chunk is right if its type and both ends
-/// are.
+/// The counts of conlleval, the script of the CoNLL shared tasks: a chunk is right if its type and
+/// both ends are.
 struct ChunkScores {
   std::size_t right = 0, found = 0, wanted = 0;
 
@@ -25,10 +25,10 @@ struct ChunkScores {
   }
 };
 
-/// Whether labels are `O` and letters of a chunk with its type: B-NP, I-NP, E-, S-, ...
+/// Whether all labels are `O` or a prefix with a type: B-NP, I-NP, E-, S-, ...
 bool are_chunks(std::span<const std::string> labels);
 
-/// Adds what one sequence has; both are labels of the same tokens.
+/// Adds the chunks of one sequence.
 void count_chunks(std::span<const std::string* const> right,
                   std::span<const std::string* const> predicted, ChunkScores& scores);
 

@@ -15,8 +15,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Labels = hn::CappedTag<double, 8>;
 
-/// Some vectors of labels from `at` on stay in registers; the last one ends with the last label,
-/// and so may begin inside the one before it.
+/// Keeps some vectors of labels from `at` on in registers. The last vector ends with the last
+/// label, and so may overlap the one before it.
 template <std::size_t vectors>
 HWY_INLINE void max_labels(const double* from, const double* pair, std::size_t labels,
                            std::size_t at, double* to) {
@@ -53,7 +53,8 @@ void best_before_loop(const double* from, const double* pair, std::size_t labels
 
 using Floats = hn::CappedTag<float, 16>;
 
-/// The sums of some rows for 16 labels stay in registers: each number of w is read once for them.
+/// Keeps the sums of some rows for 16 labels in registers, so that w is read once for all these
+/// rows.
 template <std::size_t rows>
 HWY_INLINE void sum_rows(const float* z, std::size_t rank, const float* w, std::size_t stride,
                          float* sums) {

@@ -5,16 +5,15 @@
 
 namespace maxmargin {
 
-// Inner loops of chains over all labels of a token, vectorised; linalg/class_sums.hpp has others.
+// Vectorised loops of chains over all labels of a token; linalg/class_sums.hpp has others.
 
 /// to[l] = max over k of from[k] + pair[k labels + l], with the same bits on any machine
 void best_before(const double* from, const double* pair, std::size_t labels, double* to);
 
-/// Numbers of labels, in vectors of floats: label_stride(labels) of them stand side by side, those
-/// behind the last label are 0.
+/// Arrays over labels are padded with zeros to whole vectors of 16 floats.
 constexpr std::size_t label_stride(std::size_t labels) { return (labels + 15) / 16 * 16; }
 
-/// sums[r][l] = sum over k of z[r][k] w[k][l], for rows of `rank` floats that follow each other.
+/// sums[r][l] = sum over k of z[r][k] w[k][l], where rows of z have `rank` floats.
 void label_sums(const float* z, std::size_t rows, std::size_t rank, const float* w,
                 std::size_t stride, float* sums);
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr Index unknown = std::numeric_limits<Index>::max();
 
-/// Words and their numbers; `closed`: no new ones.
+/// Numbers for words; `closed`: no new words are added.
 class Lexicon {
  public:
   Lexicon(std::vector<std::string>& words, bool closed) : words_(words), closed_(closed) {
@@ -99,7 +99,8 @@ class SequenceReader {
     throw Error(Fault::data, lines_.place(), what, mend);
   }
 
-  /// By the first line: rows have a qid, attributes stand between tabs.
+  /// Decides by the first line: SVM-hmm rows have a qid, CRFsuite's attributes are separated by
+  /// tabs.
   void guess() {
     const auto words = lines_.words();
     if (words.size() > 1 && words[1].starts_with("qid:"))
@@ -156,10 +157,10 @@ class SequenceReader {
     for (std::size_t c = 0; c + 1 < words.size(); ++c) cells_.emplace_back(words[c]);
   }
 
-  /// Columns become attributes when the whole sentence is there.
+  /// Expands the template, for which the whole sentence has to be read.
   void expand_columns() {
     if (patterns_.empty()) {
-      if (read_.pattern.empty()) read_.pattern = AttributeTemplate::usual(columns_ - 1);
+      if (read_.pattern.empty()) read_.pattern = AttributeTemplate::standard(columns_ - 1);
       patterns_.emplace_back(read_.pattern,
                              reading_.pattern_file.empty() ? "template" : reading_.pattern_file);
       if (patterns_[0].columns() > columns_ - 1)
@@ -271,11 +272,11 @@ void SequenceReader::drop_rare() {
   std::vector<std::uint64_t> count(read_.attributes.size());
   for (const Index attribute : all.attribute) ++count[attribute];
   std::vector<Index> renumbered(count.size(), unknown);
-  std::vector<std::string> kept;
+  std::vector<std::string> used;
   for (std::size_t a = 0; a < count.size(); ++a)
     if (count[a] >= reading_.min_count) {
-      renumbered[a] = static_cast<Index>(kept.size());
-      kept.push_back(std::move(read_.attributes[a]));
+      renumbered[a] = static_cast<Index>(used.size());
+      used.push_back(std::move(read_.attributes[a]));
     }
   std::uint64_t to = 0, from = 0;
   for (std::size_t t = 0; t + 1 < all.token.size(); ++t) {
@@ -291,7 +292,7 @@ void SequenceReader::drop_rare() {
   all.attribute.resize(to);
   all.attribute.shrink_to_fit();
   if (!all.value.empty()) all.value.resize(to);
-  read_.attributes = std::move(kept);
+  read_.attributes = std::move(used);
 }
 
 void SequenceReader::forbid() {

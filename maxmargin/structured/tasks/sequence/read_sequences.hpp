@@ -17,19 +17,19 @@ struct SequenceReading {
   bool bio = false;                  ///< I-X stands only after B-X or I-X
 };
 
-/// Sequences and the words their numbers stand for.
+/// Sequences, and the names of their labels and attributes.
 struct ReadSequences {
   SequenceExamples examples;
   std::vector<std::string> labels, attributes;  ///< attributes of svmhmm files are their numbers
   std::vector<std::string> pattern;             ///< the lines that were used
   SequenceFormat format = SequenceFormat::automatic;
-  /// The first label that is not known, in words; its kind has numbers from examples.labels on.
+  /// The first unknown label, with its line; unknown labels have numbers from examples.labels on.
   std::string unknown;
 };
 
 /// Reads columns (CoNLL, the last is the label), CRFsuite's attributes (`label<TAB>name[:value]`)
-/// or SVM-hmm's rows (`TAG qid:n f:v # comment`). With `known`, labels and attributes are its;
-/// others are left out (attributes) or have numbers of their own (labels, see `unknown`).
+/// or SVM-hmm's rows (`TAG qid:n f:v # comment`). With `known`, its labels and attributes are used;
+/// other attributes are left out, other labels are ReadSequences::unknown.
 ReadSequences read_sequences(const std::string& path, const SequenceReading& reading,
                              const ReadSequences* known);
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int farthest = 100;
 
-/// Takes a whole number from the front.
+/// Reads a whole number from the front.
 bool take_number(std::string_view& text, int& value) {
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc{}) return false;
@@ -71,17 +71,17 @@ AttributeTemplate::AttributeTemplate(std::span<const std::string> lines, const s
                 "write some, for example U00:%x[0,0]");
 }
 
-std::vector<std::string> AttributeTemplate::usual(std::size_t columns) {
+std::vector<std::string> AttributeTemplate::standard(std::size_t columns) {
   std::vector<std::string> lines;
-  const auto place = [](int row, std::size_t column) {
+  const auto macro = [](int row, std::size_t column) {
     return "%x[" + std::to_string(row) + "," + std::to_string(column) + "]";
   };
   for (std::size_t c = 0; c < columns; ++c) {
     const std::string name = "U" + std::to_string(c);
     for (int row = -2; row <= 2; ++row)
-      lines.push_back(name + std::to_string(row + 2) + ":" + place(row, c));
-    lines.push_back(name + "5:" + place(-1, c) + "/" + place(0, c));
-    lines.push_back(name + "6:" + place(0, c) + "/" + place(1, c));
+      lines.push_back(name + std::to_string(row + 2) + ":" + macro(row, c));
+    lines.push_back(name + "5:" + macro(-1, c) + "/" + macro(0, c));
+    lines.push_back(name + "6:" + macro(0, c) + "/" + macro(1, c));
   }
   return lines;
 }

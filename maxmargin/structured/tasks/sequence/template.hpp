@@ -10,20 +10,18 @@ namespace maxmargin {
 /// The columns of a token.
 using TokenColumns = std::vector<std::string_view>;
 
-/// A template of attributes as CRF++ writes it: lines such as `U05:%x[-1,0]/%x[0,0]`, where %x[r,c]
-/// is column c of the token r places further, and `_B-1`, `_B+1`, ... beyond the ends. A line that
-/// begins with B asks for pairs of labels, which every chain here has; one with anything but labels
-/// in it is refused.
+/// CRF++'s attribute templates: lines such as `U05:%x[-1,0]/%x[0,0]`, where %x[r,c] is column c of
+/// the token at offset r, and `_B-1`, `_B+1`, ... beyond the ends. The line B asks for pairs of
+/// labels, which every chain here has; B with %x is refused.
 class AttributeTemplate {
  public:
   /// Throws Error, with the line's number in `file`.
   AttributeTemplate(std::span<const std::string> lines, const std::string& file);
-  /// What is taken when there is none: each column of the tokens at -2 to 2, and neighbouring
-  /// pairs.
-  static std::vector<std::string> usual(std::size_t columns);
+  /// The default: each column of the tokens at the offsets -2 to 2, and pairs of neighbours.
+  static std::vector<std::string> standard(std::size_t columns);
 
   std::size_t size() const { return patterns_.size(); }
-  /// The columns that a token must have.
+  /// How many columns a token must have.
   std::size_t columns() const { return columns_; }
   /// Writes the attribute of one pattern for the token at t.
   void expand(std::size_t pattern, std::span<const TokenColumns> sentence, std::size_t t,

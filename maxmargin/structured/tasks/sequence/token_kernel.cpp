@@ -18,7 +18,7 @@
 namespace maxmargin {
 namespace {
 
-// Kernel rows at a time, and columns of them: the values and the sums of 26 labels stay in L2.
+// Rows and columns of a block of kernel values: with the sums of 26 labels it stays in L2.
 constexpr std::size_t batch = 64;
 constexpr std::size_t grain = 1024;
 
@@ -97,7 +97,7 @@ void TokenKernel::Coefficients::add(std::size_t of_token, std::size_t label, dou
 
 namespace {
 
-/// Values by the plain definition. What only the left row has is summed once for all columns.
+/// Values by the kernel's definition. Terms of the left row alone are summed once for all columns.
 void plain_block(const Form& form, const Rows& left, std::span<const Index> which,
                  const Rows& columns, double* out) {
   std::vector<double> x(std::max(left.columns, columns.columns), 0.0);
@@ -135,7 +135,7 @@ void TokenKernel::exact_block(const Rows& left, std::span<const Index> which, st
 
 namespace {
 
-/// Coefficients of a label and the rows that have them.
+/// The coefficients of one label, and their rows.
 struct LabelRows {
   std::vector<const float*> row;
   std::vector<Index> token;

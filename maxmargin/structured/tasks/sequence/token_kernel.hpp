@@ -10,25 +10,25 @@
 
 namespace maxmargin {
 
-/// The tokens of sequences as rows over their attributes.
+/// The tokens of all sequences as rows of a data set; features are attributes.
 Features token_rows(const SequenceExamples& examples);
-/// The same sequences with one attribute for each token, its own number: weights of attributes are
-/// then coefficients of tokens and labels.
+/// The same sequences where each token has one attribute, its number, so that the weights of
+/// attributes and labels become coefficients of tokens and labels.
 SequenceExamples numbered_tokens(SequenceExamples examples);
 
 /// A token as a line of text, and back. Throws Error for a line that is damaged.
 std::string token_text(const Rows& tokens, std::size_t token);
 void append_token(std::string_view text, Features& tokens);
 
-/// The inner product of chains whose attributes come through a kernel: planes collapse to
-/// coefficients per token and label, <(t,l), (s,m)> = K(x_t, x_s) where l = m; transitions and ends
-/// stay linear. Kernel rows are made many at a time and not kept. Values are those of the engine,
-/// fast or in double, or for verify those of the plain definition.
+/// The metric of chains with a kernel between tokens: a plane has coefficients per token and label,
+/// <(t,l), (s,m)> = K(x_t, x_s) [l = m]; transitions and ends are linear. Kernel rows are computed
+/// in blocks and not cached. Values come from an engine, in float or double, or for verify from the
+/// kernel's definition.
 class TokenKernel : public Metric {
  public:
   enum class Values { engine, plain };
-  /// `tokens` outlive it. What a visit costs while solving grows with the surrogate's rank, and so
-  /// does what it knows of other examples.
+  /// `tokens` outlive it. The cost of a visit, and the accuracy of the surrogate between examples,
+  /// grow with its rank.
   TokenKernel(const Kernel& kernel, const Rows& tokens, std::size_t labels, Values values,
               const Threads& threads, std::size_t surrogate_rank = 512);
 
@@ -37,11 +37,11 @@ class TokenKernel : public Metric {
   double inner(const JointFeatures& a, const JointFeatures& b) const override;
   std::unique_ptr<Surrogate> surrogate(std::span<const JointFeatures> examples) const override;
 
-  /// The scores of these tokens by coefficients of others, which come with their transitions.
+  /// The scores of these tokens, and the linear weights, for coefficients of other tokens.
   std::vector<double> scores(const Rows& others, std::span<const double> coefficients) const;
 
  private:
-  /// Coefficients of some tokens that are not zero.
+  /// The nonzero coefficients of some tokens.
   struct Coefficients {
     struct Entry {
       std::size_t row, label;  ///< the row is a position in `token`
@@ -58,12 +58,12 @@ class TokenKernel : public Metric {
   }
   void exact_block(const Rows& left, std::span<const Index> which, std::size_t begin,
                    std::size_t count, double* out) const;
-  /// sums[label * count + c] += what these tokens of `left` say of a label to the token begin + c.
+  /// sums[label * count + c] += sum over these tokens of coefficient * K(left token, begin + c).
   void add_fast(const Rows& left, const Coefficients& coefficients, std::size_t begin,
                 std::size_t count, std::span<double> sums) const;
   void add_exact(const Rows& left, const Coefficients& coefficients, std::size_t begin,
                  std::size_t count, std::span<double> sums) const;
-  /// Adds what these tokens of `left` say to the scores of all tokens.
+  /// Adds the same sums to the scores of all tokens.
   void add_rows(const Rows& left, const Coefficients& coefficients, Precision precision,
                 std::span<double> scores) const;
   /// An approximation of the kernel matrix, made when it is first asked for.

@@ -9,13 +9,13 @@ namespace maxmargin {
 TokenGroups::TokenGroups(std::span<const JointFeatures> examples, std::size_t labels_,
                          std::size_t first_linear_)
     : labels(labels_), first_linear(first_linear_) {
-  place.resize(first_linear / labels);
+  position.resize(first_linear / labels);
   example.resize(first_linear / labels);
   for (std::size_t i = 0; i < examples.size(); ++i) {
     for (const Index index : examples[i].index) {
       if (index >= first_linear) continue;
       const std::size_t token = index / labels;
-      place[token] = static_cast<Index>(tokens.size());
+      position[token] = static_cast<Index>(tokens.size());
       example[token] = static_cast<Index>(i);
       tokens.push_back(static_cast<Index>(token));
     }
@@ -62,14 +62,14 @@ void TokenSurrogate::add(const JointFeatures& delta, double scale, std::span<dou
       continue;
     }
     const std::size_t token = delta.index[k] / L, label = delta.index[k] % L,
-                      place = groups_.place[token];
+                      position = groups_.position[token];
     if (token != last) {
-      rows_.push_back(Z_.data() + place * rank_);
+      rows_.push_back(Z_.data() + position * rank_);
       change_.resize(change_.size() + stride_, 0.0F);
       last = token;
     }
     change_[change_.size() - stride_ + label] += static_cast<float>(change);
-    changes_[place * L + label] += change;
+    changes_[position * L + label] += change;
   }
   add_label_changes(rows_, rank_, change_.data(), stride_, w_.data());
 }
@@ -99,7 +99,7 @@ double TokenSurrogate::inner(const JointFeatures& a, const JointFeatures& b) con
   const double* K = groups_.within.data() + groups_.square[example];
   return token_inner_product(
       a, b, groups_.labels, groups_.first_linear,
-      [&](std::size_t token) { return groups_.place[token] - begin; },
+      [&](std::size_t token) { return groups_.position[token] - begin; },
       [&](std::size_t s, std::size_t t) { return K[s * count + t]; });
 }
 

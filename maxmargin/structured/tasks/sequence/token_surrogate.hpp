@@ -8,20 +8,21 @@
 
 namespace maxmargin {
 
-/// a'Mb where a feature below `first_linear` is a token and a label, `place` numbers the tokens and
-/// K(place, place) is their kernel.
-template <class Place, class Values>
+/// a'Mb, where a feature below `first_linear` is a token and a label; K(position(t), position(s))
+/// is the kernel of two tokens.
+template <class Position, class Values>
 double token_inner_product(const JointFeatures& a, const JointFeatures& b, std::size_t labels,
-                           std::size_t first_linear, const Place& place, const Values& K) {
+                           std::size_t first_linear, const Position& position, const Values& K) {
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const bool linear = a.index[i] >= first_linear;
-    const std::size_t token = linear ? 0 : place(a.index[i] / labels), label = a.index[i] % labels;
+    const std::size_t token = linear ? 0 : position(a.index[i] / labels),
+                      label = a.index[i] % labels;
     for (std::size_t j = 0; j < b.size(); ++j) {
       if (linear)
         sum += a.index[i] == b.index[j] ? a.value[i] * b.value[j] : 0;
       else if (b.index[j] < first_linear && label == b.index[j] % labels)
-        sum += a.value[i] * b.value[j] * K(token, place(b.index[j] / labels));
+        sum += a.value[i] * b.value[j] * K(token, position(b.index[j] / labels));
     }
   }
   return sum;
@@ -34,7 +35,7 @@ struct TokenGroups {
   std::vector<std::size_t> first{0};   ///< of each example in `tokens`, and the end
   std::vector<std::size_t> square{0};  ///< of each example in `within`, and the end
   std::vector<double> within;
-  std::vector<Index> place, example;  ///< of each token: its position in `tokens`, its example
+  std::vector<Index> position, example;  ///< of each token: its position in `tokens`, its example
 
   TokenGroups(std::span<const JointFeatures> examples, std::size_t labels_,
               std::size_t first_linear_);
@@ -43,9 +44,9 @@ struct TokenGroups {
   }
 };
 
-/// K~ = Z Z' between examples, K itself within one: what Z leaves out is nearly local, and what
-/// makes a step of one example matter to all others is what it has. A visit costs the rank for each
-/// token in place of the number of all tokens.
+/// A low-rank surrogate: Z Z' between examples and K itself within one. Z has the long-range part
+/// of K, by which a step of one example affects all others; what it lacks is nearly local. A visit
+/// costs O(rank) per token instead of O(all tokens).
 class TokenSurrogate : public Metric::Surrogate {
  public:
   /// Z has a row for each of the tokens of the groups, in their order.
