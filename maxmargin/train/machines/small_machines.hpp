@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "maxmargin/train/machines/few_rows.hpp"
 #include "maxmargin/train/machines/machines.hpp"
 
 namespace maxmargin {
@@ -13,15 +14,10 @@ namespace maxmargin {
 /// way allocates and decides for each of them takes ten times as long as its solution. Here all
 /// share one matrix of kernel values in double, and scratch memory goes from machine to machine.
 ///
-/// The problem is that of the hinge loss with a bias,
-///   min 1/2 a'Qa - sum a,   sum s_v a_v = 0,   0 <= a <= C_v,
-/// solved by SMO with pairs of second order (Fan, Chen, Lin 2005, WSS 2) over all variables; an
-/// iteration costs the rows of the machine. The certificate is that of all machines (certify), and
-/// one that is not what was asked for is no answer: the general way is taken then.
+/// They are FewRows. The certificate is that of all machines (certify), and one that is not what
+/// was asked for is no answer: the general way is taken then.
 class SmallMachines {
  public:
-  static constexpr std::size_t most_rows = 40;
-
   /// Keeps kernel values where the options leave it to us how to solve, and enough machines are
   /// small. `data` has to stay.
   SmallMachines(const Examples& data, const Subproblems& problems, const TrainOptions& options,
