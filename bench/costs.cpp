@@ -317,7 +317,8 @@ int main() {
   show("assemble", "entry of a dense system", model.assemble, assembling(set));
   show("factor", "cube of the variables (n = 512)", model.factor, factoring(512));
   show("factor", "cube of the variables (n = 2048)", model.factor, factoring(2048));
-  const auto dense = made_rows(4000, 100, 1), wide = made_rows(2000, 4000, 0.02);
+  const auto dense = made_rows(4000, 100, 1), wide = made_rows(300, 4000, 0.02);
+  const auto far = made_rows(2000, 4000, 0.02);  // 34 MB in panels, which few caches hold
   const auto narrow = made_rows(4000, 400, 0.2);
   const auto binary = made_rows(4000, 400, 0.1, 1), whole = made_rows(4000, 2000, 0.2, 255);
   const auto large = made_rows(4000, 400, 0.2, 3000), few = made_rows(4000, 8, 1);
@@ -330,6 +331,7 @@ int main() {
   show_values("dense_pairs", Rbf{1e-5}, *counts);
   show_values("listed", Rbf{0.001}, *narrow);
   show_values("listed (wide)", Rbf{0.001}, *wide);
+  show_values("listed (far)", Rbf{0.001}, *far);
   show_values("dense", Rbf{0.001}, *dense);
   show_values("sum_in_double", Rbf{0.05}, *dense);
   show_values("differences", Laplacian{0.1}, *few);

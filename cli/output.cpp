@@ -67,7 +67,10 @@ bool is_terminal(int descriptor) {
   return isatty(descriptor) && kind != nullptr && std::strcmp(kind, "dumb") != 0;
 }
 
-void require_writable(const std::string& path, std::initializer_list<std::string_view> read) {
+namespace {
+
+/// A device or a pipe, which is only asked: opening a pipe would wait for its reader.
+bool is_special(const std::string& path, std::initializer_list<std::string_view> read) {
   if (path.empty() || path.starts_with('-'))
     throw Error(Fault::usage, fmt::format("'{}' is no name for an output file", path),
                 "give a file name behind -o (./-x for a name with a dash)");
@@ -79,10 +82,19 @@ void require_writable(const std::string& path, std::initializer_list<std::string
         throw Error(Fault::usage, fmt::format("'{}' would overwrite {}", path, name_of_input(file)),
                     "choose another name for the output");
   const bool special = exists && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
-  // Opening a pipe would wait for its reader, so devices and pipes are only asked.
   if (special && access(path.c_str(), W_OK) != 0)
     throw Error(Fault::io, Place{path}, "cannot be written to: " + reason(), "choose another -o");
-  if (special) return;
+  return special;
+}
+
+}  // namespace
+
+void require_other_file(const std::string& path, std::initializer_list<std::string_view> read) {
+  is_special(path, read);
+}
+
+void require_writable(const std::string& path, std::initializer_list<std::string_view> read) {
+  if (is_special(path, read)) return;
   const RequestsBlocked blocked;  // nothing may be left of it
   const WholeFile probe(path);
 }

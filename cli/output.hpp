@@ -30,6 +30,8 @@ bool is_terminal(int descriptor);
 /// Throws a usage or io Error now, before any work, when a file could not be written here later, or
 /// is one of those that are read ("-": standard input; empty names are none).
 void require_writable(const std::string& path, std::initializer_list<std::string_view> read);
+/// Only the latter: for a file that is opened at once.
+void require_other_file(const std::string& path, std::initializer_list<std::string_view> read);
 /// The same for standard output, where results go on while data is read.
 void require_other_output(std::string_view read);
 

@@ -89,8 +89,9 @@ int thread_count(std::initializer_list<std::string> files) {
   std::uintmax_t bytes = 0;
   for (const std::string& file : files) {
     std::error_code fault;
-    if (!std::filesystem::is_regular_file(file, fault)) return 0;
-    bytes += std::filesystem::file_size(file, fault);
+    const std::uintmax_t size = std::filesystem::file_size(file, fault);
+    if (fault) return 0;  // nor has what is no regular file a size
+    bytes += size;
   }
   return bytes <= few_bytes ? 1 : 0;
 }

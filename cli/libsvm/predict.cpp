@@ -65,8 +65,7 @@ std::string summary_text(const Summary& summary, bool regression) {
 
 LibsvmModel load_either(const std::string& path) {
   try {
-    if (model_format(path) == ModelFormat::own) return to_libsvm(load(path), Numbering::own);
-    return load_libsvm(path);
+    return load_any_as_libsvm(path);
   } catch (const Error& error) {
     throw Worded("can't open model file " + path, error.what());
   }
@@ -74,7 +73,7 @@ LibsvmModel load_either(const std::string& path) {
 
 WholeFile open_output(const PredictCommand& command) {
   try {
-    require_writable(command.output, {command.data, command.model});
+    require_other_file(command.output, {command.data, command.model});
     return WholeFile(command.output);
   } catch (const Error& error) {
     throw Worded("can't open output file " + command.output, error.what());

@@ -31,7 +31,7 @@ struct MemoryBudget {
   /// either of the two.
   MemoryBudget one_of_two() const { return {bytes / 2}; }
   /// The kernel matrix of all rows of many small machines.
-  MemoryBudget small_machines() const { return {bytes / 16}; }
+  MemoryBudget small_machines() const { return {std::min(bytes / 16, std::size_t{16} << 20)}; }
 
   // Out of core, where it is all that the program may use.
 

@@ -76,20 +76,44 @@ double expected_rounding(const DualQp& qp, std::span<const double> a) {
   return qp.K->deviation() * largest * std::sqrt(squares);
 }
 
-Known known_at(const DualQp& qp, std::vector<double> a, const Known& known,
-               const Threads& threads) {
-  std::vector<double> change = qp.coefficients(a), f(qp.K->size());
+namespace {
+
+/// What beta at `a` is more than at `known`.
+std::vector<double> change_of(const DualQp& qp, std::span<const double> a, const Known& known) {
+  std::vector<double> change = qp.coefficients(a);
   const std::vector<double> before = qp.coefficients(known.a);
   for (std::size_t p = 0; p < change.size(); ++p) change[p] -= before[p];
-  qp.K->multiply(change, f, Precision::fast, threads);
+  return change;
+}
+
+Known moved(const DualQp& qp, std::vector<double> a, const Known& known, Precision precision,
+            const Threads& threads) {
+  const std::vector<double> change = change_of(qp, a, known);
+  std::vector<double> f(qp.K->size());
+  qp.K->multiply(change, f, precision, threads);
   for (std::size_t p = 0; p < f.size(); ++p) f[p] += known.f[p];
   // The differences, and the sums above, are rounded too.
-  const double more = product_error(*qp.K, change, Precision::fast) +
+  const double more = product_error(*qp.K, change, precision) +
                       2 * (coefficient_error(qp, a) + coefficient_error(qp, known.a));
   ProductError error = known.error;
   error.all = rounded_up(error.all + more);
   for (double& each : error.of_point) each = rounded_up(each + more);
   return {std::move(a), std::move(f), std::move(error)};
+}
+
+/// Whether the product of the difference is a small part of a whole one.
+bool is_near(const DualQp& qp, std::span<const double> a, const Known& known) {
+  constexpr std::ptrdiff_t share = 4;
+  const auto is_there = [](double each) { return each != 0; };
+  return share * std::ranges::count_if(change_of(qp, a, known), is_there) <=
+         std::ranges::count_if(a, is_there);
+}
+
+}  // namespace
+
+Known known_at(const DualQp& qp, std::vector<double> a, const Known& known,
+               const Threads& threads) {
+  return moved(qp, std::move(a), known, Precision::fast, threads);
 }
 
 Certified certify(const DualQp& qp, Solution solution, Precision precision,
@@ -99,30 +123,40 @@ Certified certify(const DualQp& qp, Solution solution, Precision precision,
 
 namespace {
 
+/// What a certificate says beside its objectives.
+Certificate conditions_of(const DualQp& qp, std::span<const double> a,
+                          const Evaluation& evaluation) {
+  Certificate certificate;
+  certificate.kkt = std::isnan(evaluation.kkt) ? infinity : evaluation.kkt;
+  certificate.mercer = qp.K->definite() != Definite::no;
+  certificate.sampled = qp.K->definite() == Definite::unknown;
+  for (std::size_t r = 0; r < qp.A.size(); ++r) {
+    double sum = -qp.d[r];
+    for (std::size_t v = 0; v < qp.size(); ++v) sum += qp.A[r][v] * a[v];
+    certificate.equality_residual = std::max(certificate.equality_residual, std::abs(sum));
+  }
+  return certificate;
+}
+
+void put_objectives(double primal, double dual, Certificate& certificate) {
+  certificate.primal = certificate.best_primal = primal;
+  certificate.dual = certificate.best_dual = dual;
+  certificate.gap = rounded_up(std::max(0.0, primal - dual));
+  certificate.relative_gap = relative_gap(primal, dual);
+}
+
 /// The certificate of a point whose f is known.
 Certified judged(const DualQp& qp, Solution solution, Known now, const Stopwatch& clock) {
   solution.a = std::move(now.a);
   Evaluation evaluation = evaluate(qp, solution.a, now.f, solution.lambda);
   solution.lambda = std::move(evaluation.lambda);
-  const bool mercer = qp.K->definite() != Definite::no;
+  Certificate certificate = conditions_of(qp, solution.a, evaluation);
   // Objectives over a kernel that is not positive semi-definite bound nothing, however rounded.
+  const bool mercer = certificate.mercer;
   const Enclosure enclosure =
       enclose(qp, solution.a, now.f, mercer ? now.error : ProductError{}, solution.lambda);
-
-  Certificate certificate;
-  certificate.primal = certificate.best_primal = enclosure.primal;
-  certificate.dual = certificate.best_dual = enclosure.dual;
-  certificate.gap = rounded_up(std::max(0.0, enclosure.primal - enclosure.dual));
-  certificate.relative_gap = relative_gap(enclosure.primal, enclosure.dual);
-  certificate.kkt = std::isnan(evaluation.kkt) ? infinity : evaluation.kkt;
+  put_objectives(enclosure.primal, enclosure.dual, certificate);
   certificate.rounding = mercer ? largest_error(qp, now.error) : expected_rounding(qp, solution.a);
-  certificate.mercer = mercer;
-  certificate.sampled = qp.K->definite() == Definite::unknown;
-  for (std::size_t r = 0; r < qp.A.size(); ++r) {
-    double sum = -qp.d[r];
-    for (std::size_t v = 0; v < qp.size(); ++v) sum += qp.A[r][v] * solution.a[v];
-    certificate.equality_residual = std::max(certificate.equality_residual, std::abs(sum));
-  }
   Certified result{std::move(solution), certificate, clock.seconds(), std::move(now.f),
                    std::move(now.error)};
   result.charge = std::max(0.0, certificate.gap - enclosure.gap);
@@ -135,14 +169,26 @@ Certified certify_from(const Known* known, const DualQp& qp, Solution solution, 
                        const Threads& threads) {
   const Stopwatch clock;
   put_within_bounds(qp, solution.a);
-  Known now = known != nullptr && precision == Precision::fast
-                  ? known_at(qp, std::move(solution.a), *known, threads)
-                  : product_at(qp, std::move(solution.a), precision, threads);
+  const bool is_known = known != nullptr && (precision == Precision::fast ||
+                                             (known->in_double && is_near(qp, solution.a, *known)));
+  Known now = is_known ? moved(qp, std::move(solution.a), *known, precision, threads)
+                       : product_at(qp, std::move(solution.a), precision, threads);
   return judged(qp, std::move(solution), std::move(now), clock);
 }
 
 Certified certify_known(const DualQp& qp, Solution solution, Known known) {
   return judged(qp, std::move(solution), std::move(known), Stopwatch());
+}
+
+Certified judge_unproved(const DualQp& qp, Solution solution, std::vector<double> f, double error) {
+  const Stopwatch clock;
+  put_within_bounds(qp, solution.a);
+  Evaluation evaluation = evaluate(qp, solution.a, f, solution.lambda);
+  solution.lambda = std::move(evaluation.lambda);
+  Certificate certificate = conditions_of(qp, solution.a, evaluation);
+  put_objectives(evaluation.primal, evaluation.dual, certificate);
+  certificate.rounding = expected_rounding(qp, solution.a);
+  return {std::move(solution), certificate, clock.seconds(), std::move(f), {error}};
 }
 
 Certified certify_finer(const DualQp& qp, Certified rough, const Threads& threads) {

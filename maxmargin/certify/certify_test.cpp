@@ -63,6 +63,26 @@ TEST(Certify, AnExactCertificateTakesNoFFromOthers) {
             made.certified(made.b, Precision::exact).f);
 }
 
+TEST(Certify, AnExactCertificateIsMovedFromOneInDoubleNearby) {
+  const Made made;
+  const Certified before = made.certified(made.a, Precision::exact);
+  Known known{made.a, before.f, before.error, {}, true};
+  const Certified plain = made.certified(made.b, Precision::exact);
+  const Certified near = made.certified(made.b, Precision::exact, &known);
+  EXPECT_GT(near.error.all, known.error.all);
+  EXPECT_LE(near.error.all, 3 * plain.error.all);
+  for (std::size_t p = 0; p < plain.f.size(); ++p)
+    EXPECT_NEAR(near.f[p], plain.f[p], near.error.all + plain.error.all);
+  EXPECT_NEAR(near.certificate.gap, plain.certificate.gap, near.charge + plain.charge);
+  // What is far away is computed by itself.
+  std::vector<double> far = made.a;
+  for (double& each : far) each = 2 - each;
+  for (double& f : known.f) f += 1;
+  EXPECT_NE(made.certified(made.b, Precision::exact, &known).f, plain.f);
+  EXPECT_EQ(made.certified(far, Precision::exact, &known).f,
+            made.certified(far, Precision::exact).f);
+}
+
 TEST(Certify, FinerIsAsGoodAsInDoubleThroughout) {
   const Made made(900);
   Stop stop;

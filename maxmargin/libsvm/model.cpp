@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -428,6 +429,18 @@ LibsvmModel to_libsvm(const Model& model, Numbering numbering, std::span<const i
   put_classes(model, class_position, position, result);
   put_probabilities(model, class_position, result);
   return result;
+}
+
+void put_at_bound(std::span<const double> bound_of_class, LibsvmModel& model) {
+  constexpr double nearly = 1e-12;
+  std::size_t k = 0;
+  for (std::size_t of = 0; of < bound_of_class.size(); ++of) {
+    const double bound = bound_of_class[of];
+    const std::size_t vectors = model.sizes.empty() ? model.vectors() : model.sizes[of];
+    for (const std::size_t end = k + vectors * model.columns(); k < end; ++k)
+      if (std::abs(std::abs(model.coefficients[k]) - bound) <= nearly * bound)
+        model.coefficients[k] = std::copysign(bound, model.coefficients[k]);
+  }
 }
 
 }  // namespace maxmargin

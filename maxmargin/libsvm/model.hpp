@@ -60,4 +60,8 @@ Model to_model(const LibsvmModel& model, Numbering numbering);
 /// penalty. Machines against the rest become pairs that decide the same.
 LibsvmModel to_libsvm(const Model& model, Numbering numbering, std::span<const int> order = {});
 
+/// Coefficients that are at the bound of their class but for a rounding, as where equal rows share
+/// a variable, become the bound. Without classes there is one bound for all.
+void put_at_bound(std::span<const double> bound_of_class, LibsvmModel& model);
+
 }  // namespace maxmargin

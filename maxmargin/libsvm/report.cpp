@@ -52,7 +52,8 @@ struct LibsvmReporter::Coefficients {
   }
 };
 
-LibsvmReporter::LibsvmReporter(const LibsvmModel& model) : model_(model) {
+LibsvmReporter::LibsvmReporter(const LibsvmModel& model, const Say& say)
+    : model_(model), say_(say) {
   begin_.reserve(model.sizes.size());
   std::size_t begin = 0;
   for (const std::size_t size : model.sizes) {
@@ -77,34 +78,51 @@ LibsvmReporter::Coefficients LibsvmReporter::of_pair(std::size_t i, std::size_t 
   return result;
 }
 
-void LibsvmReporter::add(std::size_t i, std::size_t j, const LibsvmReport& report,
-                         std::string& text) const {
+void LibsvmReporter::add(std::size_t i, std::size_t j, const LibsvmReport& report) {
   const Coefficients found = of_pair(i, j, report);
   const std::size_t dots = report.iterations / iterations_per_dot(report.rows);
-  text.append(dots - std::min(report.dots, dots), '.');
-  add_count("*\noptimization finished, #iter = ", report.iterations, text);
+  text_.append(dots - std::min(report.dots, dots), '.');
+  add_count("*\noptimization finished, #iter = ", report.iterations, text_);
   const double share = found.sum / (report.cost_first * static_cast<double>(report.rows));
   switch (model_.type) {
     case LibsvmType::c_svc:
-      if (report.cost_first == report.cost_second) add_fixed("\nnu = ", share, text);
+      if (report.cost_first == report.cost_second) add_fixed("\nnu = ", share, text_);
       break;
     case LibsvmType::epsilon_svr:
-      add_fixed("\nnu = ", share, text);
+      add_fixed("\nnu = ", share, text_);
       break;
     case LibsvmType::nu_svc:
-      add_fixed("\nC = ", 1 / report.width, text);
+      add_fixed("\nC = ", 1 / report.width, text_);
       break;
     case LibsvmType::nu_svr:
-      add_fixed("\nepsilon = ", report.width, text);
+      add_fixed("\nepsilon = ", report.width, text_);
       break;
     case LibsvmType::one_class:
       break;
   }
-  add_fixed("\nobj = ", report.objective, text);
-  add_fixed(", rho = ", report.rho, text);
-  add_count("\nnSV = ", found.count, text);
-  add_count(", nBSV = ", found.at_bound, text);
-  text += '\n';
+  add_fixed("\nobj = ", report.objective, text_);
+  add_fixed(", rho = ", report.rho, text_);
+  add_count("\nnSV = ", found.count, text_);
+  add_count(", nBSV = ", found.at_bound, text_);
+  text_ += '\n';
+  constexpr std::size_t piece = std::size_t{1} << 14;
+  if (text_.size() < piece) return;
+  say_(text_);
+  text_.clear();
+}
+
+void LibsvmReporter::add(const std::string& lines) { text_ += lines; }
+
+void LibsvmReporter::end() {
+  if (!model_.labels.empty()) add_count("Total nSV = ", model_.vectors(), text_);
+  if (!model_.labels.empty()) text_ += '\n';
+  say_(text_);
+  text_.clear();
+}
+
+std::string warning_of(Ended ended, double violation) {
+  return "WARNING: " + std::string(to_string(ended)) + " at a violation of " + general(violation) +
+         "\n";
 }
 
 }  // namespace maxmargin

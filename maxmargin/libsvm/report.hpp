@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,23 +20,33 @@ struct LibsvmReport {
   std::size_t dots = 0;                    ///< that have been printed already
 };
 
-/// The lines that svm-train prints about the machines of a model, of which there may be tens of
+/// The lines that svm-train prints about the machines of a model, in pieces: there may be tens of
 /// thousands.
 class LibsvmReporter {
  public:
-  /// Keeps a reference to the model.
-  explicit LibsvmReporter(const LibsvmModel& model);
+  using Say = std::function<void(const std::string&)>;
 
-  /// Appends the lines about classes i < j (0 and 1 where there are none).
-  void add(std::size_t i, std::size_t j, const LibsvmReport& report, std::string& text) const;
+  /// Keeps references to both.
+  LibsvmReporter(const LibsvmModel& model, const Say& say);
+
+  /// The lines about classes i < j (0 and 1 where there are none).
+  void add(std::size_t i, std::size_t j, const LibsvmReport& report);
+  void add(const std::string& lines);
+  /// How many support vectors the classes have, if there are any.
+  void end();
 
  private:
   struct Coefficients;
   Coefficients of_pair(std::size_t i, std::size_t j, const LibsvmReport& report) const;
 
   const LibsvmModel& model_;
+  const Say& say_;
   std::vector<std::size_t> begin_;  // of each class among the support vectors
+  std::string text_;                // that is not said yet
 };
+
+/// The line that says of a training that it has not converged.
+std::string warning_of(Ended ended, double violation);
 
 /// As printf's %g shows it.
 std::string general(double value);

@@ -173,19 +173,33 @@ Model load_any(const std::string& path) {
   return load(path, &libsvm);
 }
 
-LibsvmModel load_libsvm(const std::string& path) {
+namespace {
+
+/// A file that begins like a model of our own may be `own_too`.
+LibsvmModel load_as_libsvm(const std::string& path, bool own_too) {
   try {
+    bool own = false;
     const Buffer<char> content = read_whole_file(path, [&](std::string_view start) {
-      if (!is_libsvm_text(start))
+      own = own_too && start.starts_with("maxmargin model ");
+      if (!own && !is_libsvm_text(start))
         throw Error(Fault::data, Place{path, 1}, "this is not a model of LIBSVM",
                     "give a file that svm-train wrote");
     });
+    if (own)
+      return to_libsvm(from_bytes(std::as_bytes(std::span(content.data(), content.size())), path),
+                       Numbering::own);
     return parse_libsvm_text({content.data(), content.size()}, path);
   } catch (const std::bad_alloc&) {
     throw Error(Fault::io, Place{path}, "there is not enough memory to read this model",
                 "use a machine with more memory");
   }
 }
+
+}  // namespace
+
+LibsvmModel load_libsvm(const std::string& path) { return load_as_libsvm(path, false); }
+
+LibsvmModel load_any_as_libsvm(const std::string& path) { return load_as_libsvm(path, true); }
 
 void save_libsvm(const LibsvmModel& model, const std::string& path, Sync sync,
                  const Threads& threads) {

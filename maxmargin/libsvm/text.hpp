@@ -35,6 +35,7 @@ LibsvmModel parse_libsvm_text(std::string_view text, const std::string& name);
 
 /// A model of either kind, LIBSVM's or our own.
 Model load_any(const std::string& path);
+LibsvmModel load_any_as_libsvm(const std::string& path);
 
 /// The same from and to a file, which is written whole or not at all.
 LibsvmModel load_libsvm(const std::string& path);

@@ -14,6 +14,7 @@
 #include "maxmargin/libsvm/pair_table.hpp"
 #include "maxmargin/libsvm/predict.hpp"
 #include "maxmargin/libsvm/report.hpp"
+#include "maxmargin/libsvm/small_pairs.hpp"
 #include "maxmargin/train/folds/calibrate.hpp"
 #include "maxmargin/train/folds/held_out.hpp"
 #include "maxmargin/train/folds/retrain.hpp"
@@ -21,8 +22,6 @@
 namespace maxmargin {
 namespace {
 
-// A coefficient this close to its bound is at it: sharing a variable among equal rows rounds.
-constexpr double at_bound = 1e-12;
 constexpr std::size_t probability_folds = 5;
 
 /// LIBSVM's limit of iterations, for indefinite kernels with a huge C, which hardly converge.
@@ -180,7 +179,7 @@ class LibsvmTrainer {
     PlattSigmoid sigmoid;
     std::string printed;
   };
-  using Say = std::function<void(const std::string&)>;
+  using Say = LibsvmReporter::Say;
 
   struct Fitted {
     Model own;
@@ -284,8 +283,7 @@ class LibsvmTrainer {
           "WARNING: no margin is left between two classes at this nu: C and obj mean nothing, and "
           "rho is rounding. Rows that are equal but for their labels can be the reason; choose a "
           "larger nu\n");
-    run_.warn("WARNING: " + std::string(to_string(trained.ended)) + " at a violation of " +
-              general(trained.certificate.kkt) + "\n");
+    run_.warn(warning_of(trained.ended, trained.certificate.kkt));
   }
 
   double bound_of(int label) const {
@@ -317,24 +315,17 @@ class LibsvmTrainer {
     model.kernel = kernel_of(parameters_);
     if (model.serial.empty()) model.training = prepared_.examples.x;
     if (model.type == LibsvmType::nu_svc) return model;  // bounds are relative to the margin
-    std::size_t k = 0;
-    const auto put_at_bound = [&](double bound, std::size_t count) {
-      for (const std::size_t end = k + count * model.columns(); k < end; ++k)
-        if (std::abs(std::abs(model.coefficients[k]) - bound) <= at_bound * bound)
-          model.coefficients[k] = std::copysign(bound, model.coefficients[k]);
-    };
-    if (classes.empty()) put_at_bound(bound_of(0), model.vectors());
-    for (std::size_t of = 0; of < classes.size(); ++of)
-      put_at_bound(bound_of(classes[of]), model.sizes[of]);
+    std::vector<double> bounds;
+    for (const int label : classes) bounds.push_back(bound_of(label));
+    if (classes.empty()) bounds.push_back(bound_of(0));
+    put_at_bound(bounds, model);
     return model;
   }
 
-  /// What svm-train prints of trained machines, in pieces: there may be tens of thousands.
+  /// What svm-train prints of trained machines.
   void report(const Model& own, const LibsvmModel& model, const Subproblems& problems,
               std::span<const Calibrated> calibrated, std::size_t dots, const Say& say) const {
-    constexpr std::size_t piece = std::size_t{1} << 14;
-    const LibsvmReporter reporter(model);
-    std::string text;
+    LibsvmReporter reporter(model, say);
     const auto add = [&](const Machine& machine, std::size_t i, std::size_t j, double rho) {
       const auto number = static_cast<std::size_t>(&machine - own.machines.data());
       LibsvmReport lines;
@@ -351,23 +342,20 @@ class LibsvmTrainer {
         lines.cost_first = lines.cost_second = 1 / machine.width;
         lines.objective /= machine.width * machine.width;
       }
-      reporter.add(i, j, lines, text);
-      if (text.size() < piece) return;
-      say(text);
-      text.clear();
+      reporter.add(i, j, lines);
     };
-    if (!of_classes_) {
+    if (of_classes_) {
+      const PairTable pairs(own);
+      std::size_t pair = 0;
+      for (std::size_t i = 0; i < model.labels.size(); ++i)
+        for (std::size_t j = i + 1; j < model.labels.size(); ++j, ++pair) {
+          if (!calibrated.empty()) reporter.add(calibrated[pair].printed);
+          add(pairs.machine_of(model.labels[i], model.labels[j]), i, j, model.rho[pair]);
+        }
+    } else {
       add(own.machines[0], 0, 0, model.rho[0]);
-      return say(text);
     }
-    const PairTable pairs(own);
-    std::size_t pair = 0;
-    for (std::size_t i = 0; i < model.labels.size(); ++i)
-      for (std::size_t j = i + 1; j < model.labels.size(); ++j, ++pair) {
-        if (!calibrated.empty()) text += calibrated[pair].printed;
-        add(pairs.machine_of(model.labels[i], model.labels[j]), i, j, model.rho[pair]);
-      }
-    say(text + "Total nSV = " + std::to_string(model.vectors()) + "\n");
+    reporter.end();
   }
 
   std::vector<Calibrated> calibrate_pairs(std::span<const int> classes,
@@ -564,10 +552,15 @@ LibsvmModel libsvm_train(Dataset data, const LibsvmParameters& parameters, const
   const std::vector<Index> rows = all_rows(data.rows());
   const std::size_t columns = data.x.columns();
   const Renumbering numbers = close_gaps(data, parameters);
-  LibsvmTrainer trainer(std::move(data), parameters, run);
-  if (trainer.needs_folds()) trainer.expect_folds(probability_folds);
-  LibsvmModel model = trainer.train_on(rows);
-  trainer.set_serial(model);
+  const auto in_general = [&] {
+    LibsvmTrainer trainer(std::move(data), parameters, run);
+    if (trainer.needs_folds()) trainer.expect_folds(probability_folds);
+    LibsvmModel trained = trainer.train_on(rows);
+    trainer.set_serial(trained);
+    return trained;
+  };
+  std::optional<LibsvmModel> small = train_small_pairs(data, parameters, run);
+  LibsvmModel model = small ? *std::move(small) : in_general();
   if (!numbers.none() && model.training)
     model.training =
         std::make_shared<const Features>(numbers.undone(model.training->view(), columns));

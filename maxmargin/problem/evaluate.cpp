@@ -46,7 +46,7 @@ bool is_flat(double derivative, double size) { return std::abs(derivative) <= 1e
 
 /// The lambda of one row where blocks may have an entropy: the derivative of the primal grows, so
 /// its zero is found by halving.
-double smooth_multiplier(const std::vector<Block>& blocks, std::span<const double> rest,
+double smooth_multiplier(std::span<const Block> blocks, std::span<const double> rest,
                          std::span<const double> weight, double d) {
   const auto derivative = [&](double lambda) {
     double sum = d;
@@ -131,9 +131,9 @@ double multiplier_near(double guess, const std::pmr::vector<Event>& events, doub
   return last ? (*last + ahead.front().at) / 2 : ahead.front().at;
 }
 
-/// The lambda of one row that minimises lambda d + sum phi*(-(rest + weight lambda)): the middle of
-/// the interval if there are several, its end if the interval has only one.
-double best_multiplier(const std::vector<Block>& blocks, std::span<const double> rest,
+}  // namespace
+
+double best_multiplier(std::span<const Block> blocks, std::span<const double> rest,
                        std::span<const double> weight, double d, double guess) {
   StackMemory memory;
   std::pmr::vector<Event> events(memory);
@@ -189,6 +189,8 @@ double best_multiplier(const std::vector<Block>& blocks, std::span<const double>
   if (slope > 0 && derivative < 0) return at - derivative / slope;
   return first_zero == infinity ? at : (first_zero + at) / 2;
 }
+
+namespace {
 
 /// Hard margins: the lambda that makes the smallest margin largest.
 double widest_multiplier(const std::vector<Block>& blocks, std::span<const double> rest,

@@ -24,6 +24,12 @@ struct Evaluation {
 Evaluation evaluate(const DualQp& qp, std::span<const double> a, std::span<const double> f,
                     std::vector<double> lambda);
 
+/// The lambda of one row that minimises lambda d + sum phi*(-(rest + weight lambda)): the middle of
+/// the interval if there are several, its end if the interval has only one. It is looked for from
+/// `guess` on.
+double best_multiplier(std::span<const Block> blocks, std::span<const double> rest,
+                       std::span<const double> weight, double d, double guess);
+
 /// The relative gap of two bounds, (10.9).
 double relative_gap(double primal, double dual);
 

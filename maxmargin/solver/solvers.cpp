@@ -45,10 +45,14 @@ Stop stop_for(const DualQp& qp, Stop stop) {
   return stop;
 }
 
+/// A relative gap that is finite is no larger than 2.
+bool any_gap_will_do(const Stop& stop) { return stop.relative_gap >= 2; }
+
 /// Whether float kernel values may suffice, estimated before f is computed.
 bool float_may_do(const DualQp& qp, std::span<const double> a, double dual, const Stop& stop) {
   if (stop.kkt < rounding_margin * expected_rounding(qp, a)) return false;
-  if (qp.K->definite() == Definite::no || !std::isfinite(dual)) return true;
+  if (qp.K->definite() == Definite::no || !std::isfinite(dual) || any_gap_will_do(stop))
+    return true;
   const double error = product_error(*qp.K, qp.coefficients(a), Precision::fast);
   return least_charge(qp, a, error) <= gap_allowed(dual, stop);
 }
@@ -194,7 +198,8 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
       last = progress;
       return answer = given.observer(progress);
     };
-  bool extended = false;  // doubles are not enough for the certificate
+  bool extended = false;           // doubles are not enough for the certificate
+  std::optional<Known> in_double;  // of the round before, where its certificate was
   const auto certified = [&](Solution solution) {
     last.phase = "certify";
     last.seconds = clock.seconds();
@@ -203,6 +208,8 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     if (extended)
       if (auto found = certify_extended(qp, solution, given.threads)) return std::move(*found);
     if (judged == Judged::apart || f.empty()) {
+      if (in_double)
+        return certify_from(&*in_double, qp, std::move(solution), context.precision, given.threads);
       // For rows of whole numbers exact values cost as much as fast ones.
       const Precision first = qp.K->can().coded != nullptr ? context.precision : Precision::fast;
       Certified found = certify_from(start, qp, std::move(solution), first, given.threads);
@@ -214,6 +221,8 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     }
     // The solver's f has no proved error: only for machines whose gap is not reported.
     const double error = expected_rounding(qp, solution.a) / largest_scale(qp);
+    if (any_gap_will_do(digits) && context.precision == Precision::fast)
+      return judge_unproved(qp, std::move(solution), std::move(f), error);
     const Known own{solution.a, std::move(f), {error}};
     return certify_from(&own, qp, std::move(solution), context.precision, given.threads);
   };
@@ -266,6 +275,10 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
       now = certified(std::move(now.solution));
       certifying += now.seconds;
     }
+    in_double.reset();
+    if (context.precision == Precision::exact && !extended && judged == Judged::apart &&
+        now.error.of_point.empty())
+      in_double = {now.solution.a, now.f, now.error, {}, true};
     const bool enough = reached(now.certificate, stop);
     const bool better = round == 0 ||
                         now.certificate.kkt < enough_progress * best.certificate.kkt ||

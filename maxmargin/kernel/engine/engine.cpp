@@ -299,7 +299,8 @@ std::unique_ptr<Engine> make_whole_engine(const Form& form, const Rows& columns,
   const bool is_binary =
       extent.smallest == extent.largest && packing.unit == extent.largest && !extent.negative;
   const bool is_listed = packing.side == LeftSide::listed;
-  const double deviation = unit_deviation(summation, columns, packing.unit, threads);
+  const double deviation =
+      is_binary ? 0 : unit_deviation(summation, columns, packing.unit, threads);
   SumError sums = moved_rows(deviation);
   sums.relative += 8 * unit_roundoff;  // of the unit's square
   // Without slack a value deviates by a share of itself.

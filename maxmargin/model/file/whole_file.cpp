@@ -22,6 +22,8 @@ namespace {
 // Linux writes at most 2^31 - 4096 bytes at a time.
 constexpr std::size_t most_at_once = std::size_t{1} << 30;
 
+constexpr std::size_t read_at_once = std::size_t{1} << 20;
+
 // What a file is shows within so many bytes.
 constexpr std::size_t first_bytes = 40;
 
@@ -82,17 +84,19 @@ void sweep(const std::string& path) {
               "check the path and its permissions");
 }
 
-/// Reads up to the end or until `most` bytes are there.
-void read_more(int file, const std::string& path, std::size_t most, Buffer<char>& content) {
-  constexpr std::size_t step = std::size_t{1} << 20;
+/// Reads up to the end or until `most` bytes are there, `step` at first: what is expected.
+void read_more(int file, const std::string& path, std::size_t most, std::size_t step,
+               Buffer<char>& content) {
   while (content.size() < most) {
     const std::size_t before = content.size();
     content.resize(std::min(most, before + step));
-    const ssize_t got = read(file, content.data() + before, content.size() - before);
+    const std::size_t asked = content.size() - before;
+    const ssize_t got = read(file, content.data() + before, asked);
     const int code = errno;
     content.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     if (got == 0) return;
     if (got < 0 && code != EINTR) throw_unreadable(path, code);
+    if (static_cast<std::size_t>(got) == asked) step = read_at_once;
   }
 }
 
@@ -110,9 +114,13 @@ Buffer<char> read_whole_file(const std::string& path,
   if (file.number < 0 || fstat(file.number, &status) != 0) throw_unreadable(path, errno);
   if (S_ISDIR(status.st_mode)) throw_unreadable(path, EISDIR);
   Buffer<char> content;
-  read_more(file.number, path, first_bytes, content);
+  read_more(file.number, path, first_bytes, first_bytes, content);
   accept({content.data(), content.size()});
-  read_more(file.number, path, std::size_t{1} << 48, content);
+  // All that a file has, and one byte that it has not, so that its end is met in the same memory.
+  const auto size = static_cast<std::size_t>(std::max<off_t>(status.st_size, 0));
+  const std::size_t step =
+      S_ISREG(status.st_mode) && size >= content.size() ? size - content.size() + 1 : read_at_once;
+  read_more(file.number, path, std::size_t{1} << 48, step, content);
   return content;
 }
 

@@ -8,7 +8,6 @@
 namespace maxmargin {
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{16} << 20;
 constexpr double seconds_between_small_ones = 0.1;
 
 /// The dense kernel matrix of one machine, in memory that the next one reuses.
@@ -69,12 +68,6 @@ class MachineMatrix final : public Quadratic {
   std::vector<double> values_, diagonal_;
 };
 
-/// A pair by second-order selection.
-struct Pair {
-  std::size_t up, low;
-  double violation;
-};
-
 }  // namespace
 
 struct SmallMachines::Scratch {
@@ -97,87 +90,27 @@ struct SmallMachines::Scratch {
       qp.A[0].push_back(example.target);
     }
     K->assign(values, stride, points);
-    a.assign(points.size(), 0.0);
-    gradient.assign(points.size(), -1.0);
-  }
-
-  Pair worst_pair() const {
-    const std::size_t n = a.size();
-    Pair pair{n, n, 0};
-    double highest = -infinity, lowest = infinity;
-    for (std::size_t v = 0; v < n; ++v) {
-      const double sign = qp.block[v].sign, value = -sign * gradient[v];
-      const bool can_grow = a[v]<qp.block[v].upper, can_fall = a[v]> 0;
-      if ((sign > 0 ? can_grow : can_fall) && value > highest) {
-        highest = value;
-        pair.up = v;
-      }
-      if (sign > 0 ? can_fall : can_grow) lowest = std::min(lowest, value);
-    }
-    pair.violation = highest - lowest;
-    if (pair.up == n) return pair;
-    const std::span<const double> diagonal = K->diagonal();
-    const double* row = K->row(pair.up);
-    double most = 0;
-    for (std::size_t v = 0; v < n; ++v) {
-      const double sign = qp.block[v].sign, difference = highest + sign * gradient[v];
-      if (!(sign > 0 ? a[v] > 0 : a[v] < qp.block[v].upper) || difference <= 0) continue;
-      const double curvature = diagonal[pair.up] + diagonal[v] - 2 * row[v];
-      const double gain = difference * difference / std::max(curvature, least_curvature);
-      if (gain > most) {
-        most = gain;
-        pair.low = v;
-      }
-    }
-    return pair;
-  }
-
-  /// Along s_up a_up + s_low a_low = constant, to the optimum or a bound.
-  void step(const Pair& pair) {
-    const std::size_t i = pair.up, j = pair.low;
-    const Block &up = qp.block[i], &low = qp.block[j];
-    const std::span<const double> diagonal = K->diagonal();
-    const double *row_i = K->row(i), *row_j = K->row(j);
-    const double curvature = std::max(diagonal[i] + diagonal[j] - 2 * row_i[j], least_curvature);
-    const double room_i = up.sign > 0 ? up.upper - a[i] : a[i];
-    const double room_j = low.sign > 0 ? a[j] : low.upper - a[j];
-    const double wanted = (low.sign * gradient[j] - up.sign * gradient[i]) / curvature;
-    const double length = std::min({wanted, room_i, room_j});
-    // At a bound exactly, where that is the end of the step.
-    a[i] = length == room_i ? (up.sign > 0 ? up.upper : 0) : a[i] + up.sign * length;
-    a[j] = length == room_j ? (low.sign > 0 ? 0 : low.upper) : a[j] - low.sign * length;
-    for (std::size_t v = 0; v < a.size(); ++v)
-      gradient[v] += qp.block[v].sign * length * (row_i[v] - row_j[v]);
-  }
-
-  /// Steps until the violation is at most this; false if that was not reached.
-  bool improve(double violation) {
-    const std::size_t most = 1000 * (a.size() + 10);
-    for (const std::size_t end = iterations + most; iterations < end; ++iterations) {
-      const Pair pair = worst_pair();
-      if (!(pair.violation > violation) || pair.low == a.size()) return true;
-      step(pair);
-    }
-    return false;
+    rows.begin(K->row(0));
+    for (const Example& example : problem.examples)
+      rows.add(Hinge{}.blocks(example.target, example.cost)[0].sign, example.cost);
   }
 
   Certified certified(const Threads& threads) const {
+    const std::span<const double> a = rows.a();
     const std::vector<double> beta = qp.coefficients(a);
-    Known known{a, std::vector<double>(a.size()), {}};
+    Known known{{a.begin(), a.end()}, std::vector<double>(a.size()), {}};
     K->multiply(beta, known.f, Precision::exact, threads);
     known.error.all = product_error(*K, beta, Precision::exact);  // each point has one variable
     Solution solution;
     solution.ended = Ended::converged;
-    solution.iterations = iterations;
+    solution.iterations = rows.iterations();
     return certify_known(qp, std::move(solution), std::move(known));
   }
 
-  static constexpr double least_curvature = 1e-12;
   std::shared_ptr<MachineMatrix> K;
   DualQp qp;
   std::vector<Index> points;
-  std::vector<double> a, gradient;
-  std::size_t iterations = 0;
+  FewRows rows;
 };
 
 /// One of those that are free, or a new one; free again in the end.
@@ -215,27 +148,21 @@ SmallMachines::SmallMachines(const Examples& data, const Subproblems& problems,
       data.functions.count() > 0 || data.K->definite() != Definite::yes)
     return;
   const std::size_t n = data.K->size(), bytes = n * n * sizeof(double);
-  if (bytes > std::min(most_bytes, memory_for(options, context).small_machines().bytes)) return;
+  if (bytes > memory_for(options, context).small_machines().bytes) return;
   std::size_t used = 0;  // kernel values that machines ask for
   for (const Subproblem& problem : problems.list)
-    if (problem.examples.size() <= most_rows)
+    if (problem.examples.size() <= FewRows::most)
       used += problem.examples.size() * problem.examples.size();
   if (used < n * n / 2) return;
-  values_.resize(n * n);
+  values_ = exact_values(*data.K, context.threads);
   points_ = n;
   traits_.emplace(data.K->traits());
-  constexpr std::size_t rows_at_once = 16;
-  context.threads.split(n, rows_at_once, [&](std::size_t begin, std::size_t end) {
-    std::vector<Index> which;
-    for (std::size_t i = begin; i < end; ++i) which.push_back(static_cast<Index>(i));
-    data.K->exact_block(which, 0, n, values_.data() + begin * n, n);
-  });
 }
 
 SmallMachines::~SmallMachines() = default;
 
 bool SmallMachines::takes(const Subproblem& problem) const {
-  if (values_.empty() || problem.examples.size() > most_rows || !problem.start.empty() ||
+  if (values_.empty() || problem.examples.size() > FewRows::most || !problem.start.empty() ||
       problem.bias != Bias::unpenalised || !std::holds_alternative<Hinge>(problem.loss))
     return false;
   // Equal rows share a variable.
@@ -265,12 +192,9 @@ std::optional<TrainedMachine> SmallMachines::train(const Subproblem& problem,
   const Borrowed borrowed(*this);
   Scratch& scratch = *borrowed;
   scratch.state(problem, data_.point, values_, points_);
-  scratch.iterations = 0;
-  constexpr int rounds = 4;
-  constexpr double tighter = 0.1;
   double violation = stop.kkt;
-  for (int round = 0; round < rounds; ++round, violation *= tighter) {
-    if (!scratch.improve(violation) || scratch.iterations > stop.iterations) return {};
+  for (int round = 0; round < FewRows::rounds; ++round, violation *= FewRows::tighter) {
+    if (!scratch.rows.improve(violation) || scratch.rows.iterations() > stop.iterations) return {};
     TrainedMachine part;
     part.certified = scratch.certified(run.given.threads);
     const Certificate& found = part.certified.certificate;

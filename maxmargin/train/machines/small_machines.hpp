@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "maxmargin/train/machines/few_rows.hpp"
 #include "maxmargin/train/machines/machines.hpp"
 
 namespace maxmargin {
@@ -13,16 +14,11 @@ namespace maxmargin {
 /// overhead of the general path would be ten times the time of the solution. All share one matrix
 /// of kernel values in double, and scratch memory is reused.
 ///
-/// The problem is that of the hinge loss with a bias,
-///   min 1/2 a'Qa - sum a,   sum s_v a_v = 0,   0 <= a <= C_v,
-/// solved by SMO with pairs of second order (Fan, Chen, Lin 2005, WSS 2) over all variables; an
-/// iteration costs the rows of the machine. certify() judges them like all machines, and
-/// where the tolerances are missed the general path is taken.
+/// They are FewRows. certify() judges them like all machines, and where the tolerances are missed
+/// the general path is taken.
 class SmallMachines {
  public:
-  static constexpr std::size_t most_rows = 40;
-
-  /// Computes the kernel values where the solver is chosen automatically and enough machines are
+  /// Computes the kernel values where the options leave open how to solve, and enough machines are
   /// small. `data` must outlive it.
   SmallMachines(const Examples& data, const Subproblems& problems, const TrainOptions& options,
                 const Context& context);

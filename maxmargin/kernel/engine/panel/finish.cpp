@@ -167,21 +167,28 @@ void finish_rows(const Tile& tile, const Finish<Sum>& finish, const Sum* sums, s
     const Sum* from = sums + r * width + first;
     const Sum* base = finish.column_base + first;
     float* to = out[r] + at;
-    std::size_t c = 0;
-    const auto values = [&](const Sum* some, const Sum* their_base) HWY_ATTR {
+    // The tile stands here once, so that it is part of the loop.
+    for (std::size_t c = 0; c < count; c += lanes) {
+      const Sum *some = from + c, *their_base = base + c;
+      HWY_ALIGN Sum padded_sums[16], padded_base[16];
+      const bool is_whole = c + lanes <= count;
+      if (!is_whole) {
+        std::fill(std::copy(some, from + count, padded_sums), padded_sums + lanes, Sum{});
+        std::fill(std::copy(their_base, base + count, padded_base), padded_base + lanes, Sum{});
+        some = padded_sums;
+        their_base = padded_base;
+      }
+      hn::Vec<decltype(d)> values;
       if constexpr (std::is_same_v<Sum, double>)
-        return tile(d, combine(d, tile, some, finish.factor, finish.row_base[r], their_base));
+        values = tile(d, combine(d, tile, some, finish.factor, finish.row_base[r], their_base));
       else
-        return tile(d, combine(d, some, finish.factor, finish.row_base[r], their_base));
-    };
-    for (; c + lanes <= count; c += lanes) hn::StoreU(values(from + c, base + c), d, to + c);
-    // The sums and bases behind the last wanted column are there: panels are whole.
-    if (c < count) {
-      HWY_ALIGN Sum padded_sums[16] = {}, padded_base[16] = {};
-      std::copy(from + c, from + count, padded_sums);
-      std::copy(base + c, base + count, padded_base);
-      hn::Store(values(padded_sums, padded_base), d, rest);
-      std::copy(rest, rest + (count - c), to + c);
+        values = tile(d, combine(d, some, finish.factor, finish.row_base[r], their_base));
+      if (is_whole) {
+        hn::StoreU(values, d, to + c);
+      } else {
+        hn::Store(values, d, rest);
+        std::copy(rest, rest + (count - c), to + c);
+      }
     }
   }
 }

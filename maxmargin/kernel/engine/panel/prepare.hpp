@@ -54,6 +54,7 @@ class Origin {
       return;
     columns.for_each(0, [&](Index, double raw) { at_.push_back(summation.value(raw)); });
   }
+  bool is_zero() const { return at_.empty(); }
   double relative(Index feature, double value) const {
     return at_.empty() ? value : value - at_[feature];
   }

@@ -121,16 +121,26 @@ ExactValues::ExactValues(const Form& form, const Rows& columns) : form_(form) {
   const Origin origin(summation, columns, columns);
   double norm = 0, alone = 0, raw_sum = 0;
   std::size_t longest = 0;
+  // Of sums of products of the numbers as they are, the squares are all that counts.
+  const bool is_plain = summation.is_product() && !summation.roots && origin.is_zero();
   for (std::size_t i = 0; i < columns.count; ++i) {
     double squares = 0, sum = 0, raws = 0;
     std::size_t count = 0;
-    columns.for_each(i, [&](Index feature, double raw) {
+    const auto add = [&](Index feature, double raw) {
       const double value = origin.relative(feature, summation.value(raw));
       squares += value * value;
       sum += summation.alone(value);
       raws += std::abs(raw);
       ++count;
-    });
+    };
+    const auto add_square = [&](Index, double raw) {
+      squares += raw * raw;
+      ++count;
+    };
+    if (is_plain)
+      columns.for_each(i, add_square);
+    else
+      columns.for_each(i, add);
     norm = std::max(norm, squares);
     alone = std::max(alone, sum);
     raw_sum = std::max(raw_sum, raws);
