@@ -128,8 +128,8 @@ void ProgressLine::draw() {
   }
   for (const std::string& note : notes_) tell(fmt::format("\r{}\x1b[K\n", note));
   notes_.clear();
-  const std::size_t width = terminal_width();
-  if (line.size() >= width) line.resize(width - 1);
+  const std::size_t columns = terminal_width();
+  if (line.size() >= columns) line.resize(columns - 1);
   tell(fmt::format("\r{}\x1b[K", line));
   drawn_ = true;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "capi/libsvm/nodes.hpp"
+#include "maxmargin/libsvm/calibration.hpp"
 #include "maxmargin/libsvm/predict.hpp"
 #include "maxmargin/libsvm/text.hpp"
 #include "maxmargin/libsvm/train.hpp"

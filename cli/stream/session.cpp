@@ -55,18 +55,18 @@ void Session::take(const FeedBatch& batch, const Feed& feed, const Answer& answe
       else
         take_row(batch, i, answer);
     } catch (const Error& error) {
-      const Feed::RowPosition place = feed.place_of(i);
-      line = place.line;
-      offset = place.begin;
-      refuse(Error(Fault::data, Place{feed.name(), static_cast<std::size_t>(place.line)},
+      const Feed::RowPosition position = feed.position_of(i);
+      line = position.line;
+      offset = position.begin;
+      refuse(Error(Fault::data, Place{feed.name(), static_cast<std::size_t>(position.line)},
                    error.what()));
       continue;
     }
     report_if_due();
     if (!is_checkpoint_due() || !on_checkpoint) continue;
-    const Feed::RowPosition place = feed.place_of(i);
-    line = place.end_line;
-    offset = place.end;
+    const Feed::RowPosition position = feed.position_of(i);
+    line = position.end_line;
+    offset = position.end;
     on_checkpoint();
   }
   line = feed.line();

@@ -50,22 +50,22 @@ bool fills_up(const Scaling& scaling) {
 }
 
 /// Where the offset and factor of a feature are; nothing where they are not listed.
-std::optional<std::size_t> place_of(const Scaling& scaling, Index feature) {
+std::optional<std::size_t> position_of(const Scaling& scaling, Index feature) {
   if (!scaling.lists_features()) return feature;
   const auto found = std::ranges::lower_bound(scaling.feature, feature);
   if (found == scaling.feature.end() || *found != feature) return std::nullopt;
   return static_cast<std::size_t>(found - scaling.feature.begin());
 }
 
-double scaled(const Scaling& scaling, std::size_t place, double value, std::size_t row) {
-  const double factor = scaling.factor[place];
+double scaled(const Scaling& scaling, std::size_t position, double value, std::size_t row) {
+  const double factor = scaling.factor[position];
   if (factor == 0) return 0;
-  const double offset = scaling.offset[place];
+  const double offset = scaling.offset[position];
   double result = (value - offset) * factor;
   if (!std::isfinite(result))
     result = value * factor - offset * factor;  // the difference overflowed
   if (!std::isfinite(result)) {
-    const std::uint64_t feature = scaling.lists_features() ? scaling.feature[place] : place;
+    const std::uint64_t feature = scaling.lists_features() ? scaling.feature[position] : position;
     throw Error(Fault::data,
                 "feature " + std::to_string(feature + 1) + " of row " + std::to_string(row + 1) +
                     " becomes too large by scaling",
@@ -77,10 +77,10 @@ double scaled(const Scaling& scaling, std::size_t place, double value, std::size
 /// Takes in what columns tell; they are those listed, or any of all.
 void take_columns(const Columns& columns, Scaling& scaling) {
   for (std::size_t k = 0; k < columns.size(); ++k) {
-    const std::size_t place = scaling.lists_features() ? k : columns.feature[k];
+    const std::size_t position = scaling.lists_features() ? k : columns.feature[k];
     const auto [offset, factor] = scale_of(columns, k, scaling.kind);
-    scaling.offset[place] = offset;
-    scaling.factor[place] = factor;
+    scaling.offset[position] = offset;
+    scaling.factor[position] = factor;
   }
 }
 
@@ -171,11 +171,11 @@ void apply(const Scaling& scaling, Features& rows) {
     features.clear();
     values = zero_row;
     view.for_each(i, [&](Index feature, double value) {
-      const auto place = place_of(scaling, feature);
-      if (!place) return;
-      const double result = scaled(scaling, *place, value, i);
+      const auto position = position_of(scaling, feature);
+      if (!position) return;
+      const double result = scaled(scaling, *position, value, i);
       if (whole) {
-        values[*place] = result;
+        values[*position] = result;
       } else if (result != 0) {
         features.push_back(feature);
         values.push_back(result);

@@ -19,16 +19,16 @@ class PairTable {
     std::ranges::sort(numbers_);
     machines_.resize(model.classes.size() * (model.classes.size() - 1) / 2);
     for (std::size_t k = 0; k < model.machines.size(); ++k)
-      machines_[place_of(model.machines[k].negative, model.machines[k].positive)] = k;
+      machines_[index_of(model.machines[k].negative, model.machines[k].positive)] = k;
   }
 
   const Machine& machine_of(int one, int other) const {
-    return model_.machines[machines_[place_of(number_of(one), number_of(other))]];
+    return model_.machines[machines_[index_of(number_of(one), number_of(other))]];
   }
 
  private:
   /// In the lower triangle of all pairs.
-  static std::size_t place_of(int one, int other) {
+  static std::size_t index_of(int one, int other) {
     const auto [smaller, larger] = std::minmax(one, other);
     const auto row = static_cast<std::size_t>(larger);
     return row * (row - 1) / 2 + static_cast<std::size_t>(smaller);

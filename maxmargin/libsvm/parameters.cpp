@@ -131,9 +131,9 @@ std::vector<int> libsvm_classes(std::span<const double> labels) {
   for (const double label : labels) {
     const int whole = static_cast<int>(label);
     if (!classes.empty() && whole == classes.back()) continue;
-    const auto place = std::ranges::lower_bound(sorted, whole);
-    if (place != sorted.end() && *place == whole) continue;
-    sorted.insert(place, whole);
+    const auto position = std::ranges::lower_bound(sorted, whole);
+    if (position != sorted.end() && *position == whole) continue;
+    sorted.insert(position, whole);
     classes.push_back(whole);
   }
   if (classes == std::vector{-1, 1}) std::swap(classes[0], classes[1]);

@@ -1,6 +1,7 @@
 #include "maxmargin/libsvm/predict.hpp"
 
 #include "maxmargin/kernel/given.hpp"
+#include "maxmargin/libsvm/calibration.hpp"
 
 #include <algorithm>
 #include <map>
@@ -31,7 +32,7 @@ LibsvmPredictor::LibsvmPredictor(const LibsvmModel& model)
     : model_(model), serial_(distinct(model.serial)), own_(own_model(model, serial_)) {
   if (!own_.machines.empty()) predictor_.emplace(own_);
   if (model.labels.empty()) {
-    place_ = {{0, 1}};
+    pair_machine_ = {{0, 1}};
     return;
   }
   std::map<std::pair<int, int>, std::size_t> number;  // of the machine, by its classes
@@ -43,8 +44,8 @@ LibsvmPredictor::LibsvmPredictor(const LibsvmModel& model)
         std::ranges::count_if(model.labels, [&](int label) { return label < model.labels[k]; }));
   for (std::size_t i = 0; i < rank.size(); ++i)
     for (std::size_t j = i + 1; j < rank.size(); ++j)
-      place_.push_back(rank[i] > rank[j] ? Place{number.at({rank[i], rank[j]}), 1}
-                                         : Place{number.at({rank[j], rank[i]}), -1});
+      pair_machine_.push_back(rank[i] > rank[j] ? PairMachine{number.at({rank[i], rank[j]}), 1}
+                                                : PairMachine{number.at({rank[j], rank[i]}), -1});
 }
 
 Features LibsvmPredictor::matrix_rows(const Rows& rows) const {
@@ -86,7 +87,7 @@ std::vector<double> LibsvmPredictor::decision_values(const Rows& rows, const Thr
   std::vector<double> values(f.size());
   for (std::size_t begin = 0; begin < f.size(); begin += pairs())
     for (std::size_t pair = 0; pair < pairs(); ++pair)
-      values[begin + pair] = place_[pair].sign * f[begin + place_[pair].machine];
+      values[begin + pair] = pair_machine_[pair].sign * f[begin + pair_machine_[pair].machine];
   return values;
 }
 

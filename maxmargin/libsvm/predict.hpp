@@ -47,7 +47,7 @@ class LibsvmPredictor {
   }
 
  private:
-  struct Place {
+  struct PairMachine {
     std::size_t machine;  ///< of the own model that decides a pair
     double sign;          ///< -1: its positive class is the pair's second
   };
@@ -57,7 +57,7 @@ class LibsvmPredictor {
   std::vector<std::uint64_t> serial_;  ///< precomputed kernel: the columns in use, increasing
   Model own_;
   std::optional<Predictor> predictor_;  ///< none where there is only one class
-  std::vector<Place> place_;
+  std::vector<PairMachine> pair_machine_;
 };
 
 /// The class with the most votes of all pairs, the first of equals.

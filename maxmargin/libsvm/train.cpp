@@ -10,6 +10,7 @@
 
 #include "maxmargin/data/like.hpp"
 #include "maxmargin/data/renumbering.hpp"
+#include "maxmargin/libsvm/calibration.hpp"
 #include "maxmargin/libsvm/folds.hpp"
 #include "maxmargin/libsvm/pair_table.hpp"
 #include "maxmargin/libsvm/predict.hpp"
@@ -172,7 +173,6 @@ class LibsvmTrainer {
   bool needs_folds() const {
     return (of_classes_ && parameters_.probability == 1) || wants_noise();
   }
-  const LibsvmParameters& parameters() const { return parameters_; }
 
  private:
   struct Calibrated {
@@ -227,11 +227,11 @@ class LibsvmTrainer {
   }
   std::vector<std::vector<Index>> rows_of(std::span<const int> classes,
                                           std::span<const Index> rows) const {
-    std::map<int, std::size_t> place;
-    for (std::size_t k = 0; k < classes.size(); ++k) place[classes[k]] = k;
+    std::map<int, std::size_t> position;
+    for (std::size_t k = 0; k < classes.size(); ++k) position[classes[k]] = k;
     std::vector<std::vector<Index>> members(classes.size());
     if (of_classes_)
-      for (const Index row : rows) members[place.at(static_cast<int>(y_[row]))].push_back(row);
+      for (const Index row : rows) members[position.at(static_cast<int>(y_[row]))].push_back(row);
     return members;
   }
 

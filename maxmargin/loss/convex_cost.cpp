@@ -103,8 +103,8 @@ class Check {
     const double t = cost_.slope(z);
     if (t <= cost_.least_slope || t >= cost_.most_slope) return;
     const double conjugate = cost_.conjugate(t);
-    const auto meets = [&](double place) {
-      const double value = cost_.value(place), product = t * place;
+    const auto meets = [&](double x) {
+      const double value = cost_.value(x), product = t * x;
       return std::abs(value + conjugate - product) <=
              fit * (std::abs(value) + std::abs(conjugate) + std::abs(product) + 1e-3);
     };

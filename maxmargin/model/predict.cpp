@@ -369,20 +369,20 @@ namespace {
 /// Estimates of every pair, coupled. Classes that no machine knows have probability 0.
 std::vector<double> by_pairs(const Model& model, std::span<const double> values) {
   constexpr double least = 1e-7;  // no pair is ever certain
-  std::vector<std::size_t> place(model.classes.size(), 0), known;
+  std::vector<std::size_t> number_of(model.classes.size(), 0), known;
   for (const Machine& machine : model.machines)
     for (const int side : {machine.positive, machine.negative})
-      place[static_cast<std::size_t>(side)] = 1;
-  for (std::size_t c = 0; c < place.size(); ++c)
-    if (place[c] == 1) {
-      place[c] = known.size();
+      number_of[static_cast<std::size_t>(side)] = 1;
+  for (std::size_t c = 0; c < number_of.size(); ++c)
+    if (number_of[c] == 1) {
+      number_of[c] = known.size();
       known.push_back(c);
     }
   const std::size_t k = known.size();
   std::vector<double> pairwise(k * k, 0.5);
   for (std::size_t m = 0; m < values.size(); ++m) {
-    const std::size_t i = place[static_cast<std::size_t>(model.machines[m].positive)];
-    const std::size_t j = place[static_cast<std::size_t>(model.machines[m].negative)];
+    const std::size_t i = number_of[static_cast<std::size_t>(model.machines[m].positive)];
+    const std::size_t j = number_of[static_cast<std::size_t>(model.machines[m].negative)];
     const double r = std::clamp(model.calibration.sigmoid[m](values[m]), least, 1 - least);
     pairwise[i * k + j] = r;
     pairwise[j * k + i] = 1 - r;

@@ -14,10 +14,10 @@ constexpr std::size_t most_steps = 1000;
 
 /// The quantile at t in [0, 1], between the two marks next to it.
 double at(std::span<const double> marks, double t) {
-  const double place = std::clamp(t, 0.0, 1.0) * static_cast<double>(marks.size() - 1);
-  const auto below = std::min(static_cast<std::size_t>(place), marks.size() - 1);
+  const double position = std::clamp(t, 0.0, 1.0) * static_cast<double>(marks.size() - 1);
+  const auto below = std::min(static_cast<std::size_t>(position), marks.size() - 1);
   const std::size_t above = std::min(below + 1, marks.size() - 1);
-  return marks[below] + (place - static_cast<double>(below)) * (marks[above] - marks[below]);
+  return marks[below] + (position - static_cast<double>(below)) * (marks[above] - marks[below]);
 }
 
 }  // namespace
@@ -66,15 +66,6 @@ std::vector<double> couple(std::span<const double> pairwise, std::size_t classes
   return p;
 }
 
-double libsvm_density(const DensityMarks& marks, double f) {
-  if (f < marks.front()) return 0.001;
-  if (f > marks.back()) return 0.999;
-  const auto above = std::ranges::upper_bound(marks, f);
-  // A value that is just the last mark is above none.
-  if (above == marks.end()) return 0;
-  return static_cast<double>(above - marks.begin()) / static_cast<double>(marks.size());
-}
-
 void favour(std::size_t label, std::span<double> probabilities) {
   std::vector<std::size_t> others;
   for (std::size_t c = 0; c < probabilities.size(); ++c)
@@ -99,9 +90,9 @@ double Calibration::p_value(double f) const {
   if (above == marks.begin()) return 1 / (weight + 1);
   if (above == marks.end()) return 1;
   const double below = *std::prev(above);
-  const double place =
+  const double position =
       static_cast<double>(above - marks.begin() - 1) + (f - below) / (*above - below);
-  const double share = place / static_cast<double>(marks.size() - 1);
+  const double share = position / static_cast<double>(marks.size() - 1);
   return std::min(1.0, (2 + share * std::max(0.0, weight - 1)) / (weight + 1));
 }
 

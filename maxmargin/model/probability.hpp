@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -23,19 +22,12 @@ struct Coupling {
   double tolerance = 1e-10;
   int rounds = 1000;
 };
-/// LIBSVM's choice. Its probabilities are those of the last round, good to about two digits.
-inline constexpr Coupling libsvm_coupling{0.005, 100};
 
 /// The probabilities p, summing to 1, that make sum over pairs of (r_ji p_i - r_ij p_j)^2 smallest
 /// (Wu, Lin and Weng 2004, the second method). `pairwise[i * classes + j]` is r_ij, the probability
 /// of class i if it is i or j; r_ij + r_ji = 1 and all of them lie strictly between 0 and 1.
 std::vector<double> couple(std::span<const double> pairwise, std::size_t classes,
                            const Coupling& coupling = {});
-
-/// LIBSVM's ten marks of a one-class machine (since 3.31), increasing decision values, and from
-/// them the probability, in tenths, that a row is normal.
-using DensityMarks = std::array<double, 10>;
-double libsvm_density(const DensityMarks& marks, double f);
 
 /// Moves probabilities, by the least sum of squares that does it, so that `label` leads every other
 /// by a little: enough to be seen in six digits.

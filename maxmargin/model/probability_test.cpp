@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "maxmargin/base/rng.hpp"
+#include "maxmargin/libsvm/calibration.hpp"
 #include "maxmargin/model/predict.hpp"
 #include "tests/sample_model.hpp"
 

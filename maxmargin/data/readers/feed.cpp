@@ -247,19 +247,19 @@ bool Feed::take_late_label(FeedBatch& batch) {
   return true;
 }
 
-Feed::RowPosition Feed::place_of(std::size_t row) const {
+Feed::RowPosition Feed::position_of(std::size_t row) const {
   const std::string_view text(text_.data() + batch_at_, used_ - batch_at_);
-  RowPosition place{batch_line_, batch_offset_, batch_offset_, batch_line_};
+  RowPosition position{batch_line_, batch_offset_, batch_offset_, batch_line_};
   std::size_t at = 0;
   for (std::size_t seen = 0;;) {
     const std::size_t end = record_end(text, at, quoted());
-    if (end == std::string_view::npos) return place;
+    if (end == std::string_view::npos) return position;
     const std::string_view record = text.substr(at, end - at);
-    place.begin = batch_offset_ + at;
-    place.end = batch_offset_ + end;
-    place.end_line = place.line + line_feeds(record);
-    if (!is_empty_line(record, quoted()) && seen++ == row) return place;
-    place.line = place.end_line;
+    position.begin = batch_offset_ + at;
+    position.end = batch_offset_ + end;
+    position.end_line = position.line + line_feeds(record);
+    if (!is_empty_line(record, quoted()) && seen++ == row) return position;
+    position.line = position.end_line;
     at = end;
   }
 }

@@ -50,7 +50,7 @@ class Feed {
     std::uint64_t line = 0, begin = 0, end = 0;
     std::uint64_t end_line = 0;  ///< the line behind it
   };
-  RowPosition place_of(std::size_t row) const;
+  RowPosition position_of(std::size_t row) const;
   /// Where the record begins that the last batch has as its fault.
   std::uint64_t fault_offset() const { return fault_offset_; }
   /// Behind all that next() has given.

@@ -101,19 +101,19 @@ TEST(Feed, KnowsWhereARowStands) {
   FeedBatch batch;
   ASSERT_TRUE(feed.next(batch, 1000));
   ASSERT_EQ(batch.rows.count, 3u);
-  EXPECT_EQ(feed.place_of(1).line, 4u);
-  EXPECT_EQ(text.substr(feed.place_of(1).begin, 7), "-1 2:2\n");
-  EXPECT_EQ(text.substr(feed.place_of(1).end, 7), "+1 3:3\n");
-  EXPECT_EQ(feed.place_of(1).end_line, 5u);
+  EXPECT_EQ(feed.position_of(1).line, 4u);
+  EXPECT_EQ(text.substr(feed.position_of(1).begin, 7), "-1 2:2\n");
+  EXPECT_EQ(text.substr(feed.position_of(1).end, 7), "+1 3:3\n");
+  EXPECT_EQ(feed.position_of(1).end_line, 5u);
   EXPECT_EQ(feed.offset(), text.size());
 
   Feed rest("rows", {});
-  const auto place = feed.place_of(1);
+  const auto place = feed.position_of(1);
   rest.start_at(text, place.end_line, place.end);
   rest.append(text.substr(place.end));
   ASSERT_TRUE(rest.next(batch, 1000));
   EXPECT_EQ(text_of(batch, 0), "1 3:3");
-  EXPECT_EQ(rest.place_of(0).line, 5u);
+  EXPECT_EQ(rest.position_of(0).line, 5u);
 }
 
 TEST(Feed, RowsHaveIdsAndLabelsMayComeLate) {

@@ -78,7 +78,7 @@ ActiveSet::ActiveSet(const DualQp& qp, PointMatrix& K, ReducedKkt& kkt)
   if (!(scale_ > 0)) scale_ = 1;
 }
 
-void ActiveSet::place(std::vector<double>& a, std::span<const Side> side) const {
+void ActiveSet::move_to_sides(std::vector<double>& a, std::span<const Side> side) const {
   for (std::size_t v = 0; v < qp_.size(); ++v) {
     if (side[v] == Side::lower) a[v] = qp_.block[v].lower;
     if (side[v] == Side::upper) a[v] = qp_.block[v].upper;
@@ -177,7 +177,7 @@ Polished ActiveSet::judged(std::vector<double> a, std::vector<double> lambda) co
 
 Polished ActiveSet::polish(std::vector<double> a, std::vector<double> lambda,
                            std::vector<Side> side, int rounds, const GoOn& go_on) {
-  place(a, side);
+  move_to_sides(a, side);
   Polished best = judged(a, lambda);
   for (int round = 0; round < rounds; ++round) {
     if (!solve_inside(a, lambda, side, go_on)) break;

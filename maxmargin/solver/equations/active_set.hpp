@@ -35,7 +35,7 @@ class ActiveSet {
                   int rounds, const GoOn& go_on);
 
  private:
-  void place(std::vector<double>& a, std::span<const Side> side) const;
+  void move_to_sides(std::vector<double>& a, std::span<const Side> side) const;
   bool solve_inside(std::vector<double>& a, std::vector<double>& lambda, std::span<const Side> side,
                     const GoOn& go_on);
   bool factor(const std::vector<Index>& inside, std::span<const double> a, const GoOn& go_on);

@@ -51,7 +51,7 @@ class Billiard {
 
   /// `start` separates the classes.
   Solution solve(std::vector<double> start) {
-    place_.coefficient = std::move(start);
+    position_.coefficient = std::move(start);
     for (std::size_t v = 0; v < qp_.size(); ++v) direction_.coefficient.push_back(rng_.normal());
     refresh();
     std::optional<Ended> ended;
@@ -75,10 +75,10 @@ class Billiard {
   }
   /// Against drift: both of length 1, the direction along the sphere.
   void refresh() {
-    expand(place_);
+    expand(position_);
     expand(direction_);
-    place_.multiply_by(1 / place_.length());
-    direction_.add(place_, -dot(direction_.coefficient, place_.product));
+    position_.multiply_by(1 / position_.length());
+    direction_.add(position_, -dot(direction_.coefficient, position_.product));
     const double length = direction_.length();
     // One point alone: the sphere has no direction.
     direction_.multiply_by(length > 0 ? 1 / length : 0);
@@ -91,7 +91,7 @@ class Billiard {
     for (std::size_t v = 0; v < qp_.size(); ++v) {
       // Of cos t w + sin t direction: the products are 0 at that time; one that rounding has left
       // below 0 leaves its wall.
-      const double inside = std::max(place_.product[v], 0.0);
+      const double inside = std::max(position_.product[v], 0.0);
       const double hit = std::atan2(inside, -direction_.product[v]);
       if (hit < time) {
         time = hit;
@@ -99,9 +99,9 @@ class Billiard {
       }
     }
     until_turn_ -= time;
-    const Expanded before = place_;
-    place_.multiply_by(std::cos(time));
-    place_.add(direction_, std::sin(time));
+    const Expanded before = position_;
+    position_.multiply_by(std::cos(time));
+    position_.add(direction_, std::sin(time));
     direction_.multiply_by(std::cos(time));
     direction_.add(before, -std::sin(time));
     if (wall < qp_.size())
@@ -136,11 +136,11 @@ class Billiard {
   void turn() {
     until_turn_ = -full_circle * std::log(1 - rng_.uniform());
     const std::size_t v = rng_.below(qp_.size());
-    const double across = place_.product[v], tangent = square(v) - across * across;
+    const double across = position_.product[v], tangent = square(v) - across * across;
     if (!(tangent > least_tangent * square(v))) return;
     const double pushed = -2 * direction_.product[v] / tangent;
     push(v, pushed);
-    direction_.add(place_, -pushed * across);
+    direction_.add(position_, -pushed * across);
   }
 
   /// As long as is best for the dual.
@@ -168,7 +168,7 @@ class Billiard {
   // In double: float rows would lead the products away from what the coefficients say, bounce by
   // bounce, and a ball set right again may stand behind a wall.
   ExactValueCache cache_;
-  Expanded place_, direction_;
+  Expanded position_, direction_;
   double until_turn_ = full_circle;
   std::vector<double> given_;  // to the direction, by the bounces at each wall
   Standing standing_;

@@ -59,15 +59,15 @@ struct Part {
     give[i] += 1;
   }
 
-  void add_at_corners(const PassPoint& place, const Block& block, double h, std::size_t i) {
+  void add_at_corners(const PassPoint& position, const Block& block, double h, std::size_t i) {
     const double h_on_path = block.sign * f_on_path[i];
     const double side = beyond_corner(block, h_on_path), here = beyond_corner(block, h);
-    const bool on_corner = std::abs(side) <= place.reach;
-    if (place.at == PassPoint::At::corners_to_fit) {
+    const bool on_corner = std::abs(side) <= position.reach;
+    if (position.at == PassPoint::At::corners_to_fit) {
       if (on_corner && has_corner(block) && block.lower < block.upper) add_to_fit(block, h, i);
       return;
     }
-    add(block, h, at_corner(block, h_on_path, block.sign * aside[i], place.reach), i);
+    add(block, h, at_corner(block, h_on_path, block.sign * aside[i], position.reach), i);
     sums.off_corners = std::max(sums.off_corners, on_corner  ? std::abs(here)
                                                   : side > 0 ? -here
                                                              : here);
@@ -76,7 +76,7 @@ struct Part {
 
 /// beta, its derivatives, and the terms of the objectives at the rows in hand.
 void add_rows(const StreamedProblem& problem, const RowChunk& chunk, std::size_t begin,
-              std::size_t count, const PassPoint& place, Part& part) {
+              std::size_t count, const PassPoint& position, Part& part) {
   PathVariables& cornered = part.cornered;
   std::size_t corners = 0;
   Block block[2];
@@ -87,10 +87,10 @@ void add_rows(const StreamedProblem& problem, const RowChunk& chunk, std::size_t
     for (std::size_t k = 0; k < blocks; ++k) {
       const double sign = block[k].sign, h = sign * part.f[i];
       if (has_corner(block[k])) nearest = std::min(nearest, std::abs(beyond_corner(block[k], h)));
-      if (place.at != PassPoint::At::path) {
-        part.add_at_corners(place, block[k], h, i);
+      if (position.at != PassPoint::At::path) {
+        part.add_at_corners(position, block[k], h, i);
       } else if (!has_corner(block[k])) {
-        part.add(block[k], h, on_path(block[k], h, place.mu), i);
+        part.add(block[k], h, on_path(block[k], h, position.mu), i);
       } else {
         cornered.h[corners] = h;
         cornered.linear[corners] = block[k].linear;
@@ -102,7 +102,7 @@ void add_rows(const StreamedProblem& problem, const RowChunk& chunk, std::size_t
     }
     if (nearest < infinity) part.sums.distances.add(nearest);
   }
-  const PathVariables::Sums sums = cornered.find(corners, place.mu);
+  const PathVariables::Sums sums = cornered.find(corners, position.mu);
   part.values += sums.values;
   part.conjugates += sums.conjugates;
   for (std::size_t c = 0; c < corners; ++c) {
@@ -112,19 +112,19 @@ void add_rows(const StreamedProblem& problem, const RowChunk& chunk, std::size_t
   }
 }
 
-void add_chunk(const StreamedProblem& problem, const RowChunk& chunk, const PassPoint& place,
+void add_chunk(const StreamedProblem& problem, const RowChunk& chunk, const PassPoint& position,
                Part& part) {
-  const std::size_t N = place.point.size();
+  const std::size_t N = position.point.size();
   const double* Z = part.Z.data();
   for (std::size_t begin = 0; begin < chunk.rows; begin += rows_at_once) {
     const std::size_t count = std::min(rows_at_once, chunk.rows - begin);
     widen(problem, chunk, begin, count, part.Z.data());
-    multiply_rows(Z, count, place.point, part.f.data());
-    if (place.at != PassPoint::At::path)
-      multiply_rows(Z, count, place.on_path, part.f_on_path.data());
-    if (place.at == PassPoint::At::corners)
-      multiply_rows(Z, count, place.beside, part.aside.data());
-    add_rows(problem, chunk, begin, count, place, part);
+    multiply_rows(Z, count, position.point, part.f.data());
+    if (position.at != PassPoint::At::path)
+      multiply_rows(Z, count, position.on_path, part.f_on_path.data());
+    if (position.at == PassPoint::At::corners)
+      multiply_rows(Z, count, position.beside, part.aside.data());
+    add_rows(problem, chunk, begin, count, position, part);
     if (N == 0) continue;
     gather_rows(Z, count, part.beta.data(), part.sums.gradient);
     gather_rows(Z, count, part.drift.data(), part.sums.drift);
@@ -150,10 +150,10 @@ void add_to(Newton& all, const Part& part) {
   all.distances.add(part.sums.distances);
 }
 
-Newton pass(const StreamedProblem& problem, const PassPoint& place, const Threads& threads,
+Newton pass(const StreamedProblem& problem, const PassPoint& position, const Threads& threads,
             const GoOn& go_on) {
   const Stopwatch clock;
-  const std::span<const double> point = place.point;
+  const std::span<const double> point = position.point;
   const std::size_t N = point.size();
   const std::size_t lanes = stream_lanes(N);
   std::vector<Part> parts(lanes, Part(N));
@@ -161,7 +161,7 @@ Newton pass(const StreamedProblem& problem, const PassPoint& place, const Thread
   result.traffic = for_each_chunk(
       *problem.rows, threads,
       {[&](std::size_t part, const RowChunk& chunk) {
-         add_chunk(problem, chunk, place, parts[part % lanes]);
+         add_chunk(problem, chunk, position, parts[part % lanes]);
        },
        [&](std::span<const RowChunk>) { return result.complete = !go_on || go_on(); }, lanes});
   double conjugates = 0, values = 0, squares = 0;
@@ -172,13 +172,13 @@ Newton pass(const StreamedProblem& problem, const PassPoint& place, const Thread
     squares = std::max(squares, part.squares);
   }
   result.seconds = clock.seconds();
-  if (place.at == PassPoint::At::corners_to_fit) return result;
+  if (position.at == PassPoint::At::corners_to_fit) return result;
   // So far gradient is Z'beta.
   double primal = 0, dual = 0;
   for (std::size_t j = 0; j < N; ++j) {
     const bool free = j >= problem.penalised();
     if (!free) {
-      if (place.at == PassPoint::At::path) result.matrix[j * N + j] += 1;
+      if (position.at == PassPoint::At::path) result.matrix[j * N + j] += 1;
       primal += point[j] * point[j] / 2;
       dual -= result.gradient[j] * result.gradient[j] / 2;
     }
@@ -286,16 +286,16 @@ double Distances::gap(double from, double to, double share) const {
     }
   };
   std::size_t widest = 0;
-  double place = from;
+  double position = from;
   each([&](std::size_t, std::size_t width) {
     widest = std::max(widest, width);
     return false;
   });
   each([&](std::size_t begin, std::size_t width) {
-    place = end_of(begin + width / 2);
+    position = end_of(begin + width / 2);
     return static_cast<double>(width) >= share * static_cast<double>(widest);
   });
-  return place;
+  return position;
 }
 
 Newton newton_pass(const StreamedProblem& problem, std::span<const double> point, double mu,

@@ -70,9 +70,9 @@ VariableColumns::VariableColumns(const DualQp& qp) : row(qp.row), A(qp.A) {
   if (!curved) curvature = {};
 }
 
-double find_violations(const VariableColumns& variables, const VariablePoint& place,
+double find_violations(const VariableColumns& variables, const VariablePoint& point,
                        std::size_t begin, std::size_t end, double* slope, double* violation) {
-  return HWY_DYNAMIC_DISPATCH(pass)(variables, place, begin, end, slope, violation);
+  return HWY_DYNAMIC_DISPATCH(pass)(variables, point, begin, end, slope, violation);
 }
 
 }  // namespace maxmargin

@@ -20,7 +20,6 @@ class WeightedDraw {
     for (std::size_t k = leaves_; k-- > 1;) tree_[k] = tree_[2 * k] + tree_[2 * k + 1];
   }
   double total() const { return tree_[1]; }
-  double weight(std::size_t i) const { return tree_[leaves_ + i]; }
   void set(std::size_t i, double weight) {
     std::size_t k = leaves_ + i;
     tree_[k] = weight;

@@ -5,10 +5,8 @@
 
 #include "maxmargin/train/folds/cross_validate.hpp"
 
-// From decision values of rows that a machine has not seen to probabilities, and LIBSVM's own
-// definitions of the same (svm-train -b 1). Applying them is in model/probability.hpp: PlattSigmoid
-// is LIBSVM's sigmoid with probA = slope and probB = offset, couple(..., libsvm_coupling) its
-// coupling of pairs.
+// From decision values of rows that a machine has not seen to probabilities. Applying them is in
+// model/probability.hpp.
 
 namespace maxmargin {
 
@@ -24,13 +22,5 @@ PlattSigmoid fit_sigmoid(std::span<const double> f, std::span<const double> targ
 /// the predicted class is the likelier one.
 Calibration calibrate(const Prepared& prepared, const OutOfFold& judged, const Task& task,
                       int folds);
-
-/// LIBSVM's sigma of a regression: the mean |y - f| over rows of a 5-fold cross-validation, those
-/// beyond five standard deviations left out.
-double libsvm_noise(std::span<const double> residuals);
-
-/// LIBSVM's ten marks of a one-class machine (since 3.31) from its decision values on the training
-/// rows; nothing where fewer than five of them are negative, or fewer than five not.
-std::optional<DensityMarks> libsvm_density_marks(std::span<const double> f);
 
 }  // namespace maxmargin

@@ -43,12 +43,12 @@ Folds make_folds(std::size_t rows, std::span<const double> y, std::span<const do
   // get the larger ones.
   std::vector<int> deal(folds);
   for (std::size_t k = 0; k < order.size(); ++k) {
-    const std::size_t place = k % folds;
-    if (place == 0) {
+    const std::size_t position = k % folds;
+    if (position == 0) {
       for (std::size_t f = 0; f < folds; ++f) deal[f] = static_cast<int>(f);
       if (outcome == Outcome::number) shuffle(std::span(deal), rng);
     }
-    result.of_row[order[k]] = deal[place];
+    result.of_row[order[k]] = deal[position];
   }
   return result;
 }

@@ -160,14 +160,14 @@ Model start_of(const Learner& learner, const std::vector<LearnedRow>& rows, cons
   for (Machine& machine : start.machines)
     for (double& each : machine.coefficient) each *= factor;
   if (learner.outcome() != Outcome::classes) return start;
-  const auto place = [&](int number) {
+  const auto position_of = [&](int number) {
     const std::string& name = start.classes[static_cast<std::size_t>(number)];
     return static_cast<int>(std::ranges::find(names, name) - names.begin());
   };
   for (Machine& machine : start.machines) {
-    machine.positive = place(machine.positive);
+    machine.positive = position_of(machine.positive);
     if (machine.negative == Machine::nobody) continue;
-    machine.negative = place(machine.negative);
+    machine.negative = position_of(machine.negative);
     if (machine.positive > machine.negative) continue;
     std::swap(machine.positive, machine.negative);
     for (double& each : machine.coefficient) each = -each;

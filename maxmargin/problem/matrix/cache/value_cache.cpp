@@ -139,8 +139,8 @@ void BasicValueCache<Real>::values(Index point, std::span<const Index> columns, 
   compute_values(*K_, point, wanted, computed_.data(), threads_);
   for (std::size_t k = 0; k < wanted.size(); ++k) {
     out[missing_[k]] = computed_[k];
-    const std::uint64_t place = key(point, wanted[k]);
-    element(place) = {place, computed_[k]};
+    const std::uint64_t cell = key(point, wanted[k]);
+    element(cell) = {cell, computed_[k]};
   }
 }
 
