@@ -24,6 +24,10 @@ std::string show_functions(const Model& model, const Machine& machine);
 std::string machine_name(const Model& model, const Machine& machine);
 
 /// The certificate for people: one aligned line per number.
+/// How many machines there was no time for, and what is certified of them together.
+Json untrained_json(const Model& model);
+/// The same as a line; nothing where there are none.
+std::string show_untrained(const Model& model);
 std::string show_certificate(const Certificate& certificate);
 
 /// What a model knows of probabilities.

@@ -60,4 +60,7 @@ Model to_model(const LibsvmModel& model, Numbering numbering);
 /// penalty. Machines against the rest become pairs that decide the same.
 LibsvmModel to_libsvm(const Model& model, Numbering numbering, std::span<const int> order = {});
 
+/// Forgets the classes that have no machines, because they have no rows.
+void keep_classes(std::span<const int> classes, Model& model);
+
 }  // namespace maxmargin

@@ -1,8 +1,11 @@
 #include "maxmargin/solver/solvers.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdio>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -89,6 +92,47 @@ Solver with_tighter_stop(const Solver& solver, int round) {
   return tighter;
 }
 
+/// Asks an observer and the clock, on behalf of a certificate that takes long and from any of its
+/// threads, whether there is still time for it.
+class Patience {
+ public:
+  Patience(const Observer& observer, double seconds) : observer_(observer), seconds_(seconds) {}
+
+  /// What is told, from now on.
+  void tell(const Progress& progress, double seconds) {
+    const std::lock_guard lock(mutex_);
+    progress_ = progress;
+    progress_.seconds = seconds;
+  }
+  void end(Control answer) {
+    ended_ = answer == Control::cancel ? Ended::cancelled : Ended::time_limit;
+    over_ = true;
+  }
+  bool is_over() {
+    constexpr double between = 0.1;
+    if (over_) return true;
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    const double now = clock_.seconds();
+    if (!lock || now < asked_ + between) return false;
+    asked_ = now;
+    const Control answer = observer_ ? observer_(progress_) : Control::proceed;
+    if (answer == Control::proceed && now < seconds_) return false;
+    end(answer);
+    return true;
+  }
+  std::optional<Ended> ended() const { return over_ ? std::optional(ended_) : std::nullopt; }
+
+ private:
+  const Observer& observer_;
+  const double seconds_;
+  Stopwatch clock_;
+  std::mutex mutex_;
+  Progress progress_;
+  double asked_ = 0;
+  std::atomic<bool> over_ = false;
+  Ended ended_ = Ended::time_limit;
+};
+
 /// Keeps the better of two certified solutions, and the best bounds of both. One that is all that
 /// was asked for is better than one that is not, even if its gap is a rounding larger.
 void keep_better(Certified& best, Certified now, const Stop& stop) {
@@ -161,13 +205,30 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
       return answer = given.observer(progress);
     };
   bool extended = false;  // doubles are not enough for the certificate
+  // Where doubles or floats are not enough a certificate may take a minute: not when all has to
+  // end.
+  Patience patience(given.observer, std::min(given.seconds, stop.seconds));
+  const Threads interruptible =
+      given.threads.interrupted_by([&patience] { return patience.is_over(); });
+  const auto finer = [&](Certified rough) {
+    try {
+      return certify_finer(qp, Certified(rough), interruptible);
+    } catch (const Threads::Interrupted&) {
+      return rough;
+    }
+  };
   const auto certified = [&](Solution solution) {
     last.phase = "certify";
     last.seconds = clock.seconds();
-    if (given.observer && answer == Control::proceed) given.observer(last);
+    if (given.observer && answer == Control::proceed) answer = given.observer(last);
+    patience.tell(last, clock.seconds());
+    if (answer != Control::proceed) patience.end(answer);
     std::vector<double> f = std::exchange(solution.f, {});
-    if (extended)
-      if (auto found = certify_extended(qp, solution, given.threads)) return std::move(*found);
+    try {
+      if (extended)
+        if (auto found = certify_extended(qp, solution, interruptible)) return std::move(*found);
+    } catch (const Threads::Interrupted&) {
+    }
     if (judged == Judged::apart || f.empty()) {
       // Of whole numbers exact values cost as much as fast ones: there is no need to look first
       // where they count.
@@ -175,7 +236,7 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
       Certified found = certify_from(start, qp, std::move(solution), first, given.threads);
       if (context.precision == first) return found;
       const double before = found.seconds;
-      found = certify_finer(qp, std::move(found), given.threads);
+      found = finer(std::move(found));
       found.seconds += before;
       return found;
     }
@@ -222,13 +283,14 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
         (is_rounding(now, digits) ||
          stop.kkt < rounding_margin * expected_rounding(qp, now.solution.a))) {
       context.precision = Precision::exact;
-      now = certify_finer(qp, std::move(now), given.threads);
+      now = finer(std::move(now));
       certifying += now.seconds;
     }
     if (!extended && settled && context.precision == Precision::exact && is_rounding(now, digits)) {
       extended = true;
-      now = certified(std::move(now.solution));
-      certifying += now.seconds;
+      Certified more = certified(now.solution);
+      certifying += more.seconds;
+      if (!patience.ended()) now = std::move(more);
     }
     const bool enough = reached(now.certificate, stop);
     const bool better = round == 0 || now.certificate.kkt < progress * best.certificate.kkt ||
@@ -236,7 +298,9 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     const bool rounding = is_rounding(now, stop) && now.certificate.gap < 2 * now.charge;
     keep_better(best, std::move(now), stop);
     best.solution.ended = enough && settled ? Ended::converged : ended;
-    if (enough || !(converged || (settled && extended)) || !better || rounding) break;
+    if (!enough && patience.ended()) best.solution.ended = *patience.ended();
+    if (enough || patience.ended() || !(converged || (settled && extended)) || !better || rounding)
+      break;
     // Corrections are small, so the rounding of the float rows that carry them is negligible.
     context.start = best.solution.a;
     context.start_f = best.f;

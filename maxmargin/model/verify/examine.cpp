@@ -435,8 +435,9 @@ class Examiner {
           stored_rounding * count * (sizes + sizes_ + right_side(group).size());
       result_.constraint_slack = std::max(result_.constraint_slack, rounding);
       // Another way to meet the constraint, or to charge for it, may lose a little less.
-      result_.dual_slack +=
-          std::min(excess.size(), rounding) * (threshold_size() + result_.kkt_high);
+      // A violation may be without end: 0 times infinity is 0 here.
+      if (const Extended off = std::min(excess.size(), rounding); off > 0)
+        result_.dual_slack += off * (threshold_size() + result_.kkt_high);
       const auto level = [&](const DualPiece& piece) {
         return groups_ == 2 || is_joint_ ? threshold(piece.group) : bias_.middle;
       };
@@ -509,15 +510,15 @@ class Examiner {
       result_.constraint_slack = std::max(result_.constraint_slack, rounding);
       const Extended multiplier =
           is_function ? std::abs(claimed_.function_coefficient[r - groups]) : threshold_size();
-      result_.dual_slack +=
-          2 * std::min(residual[r].size(), rounding) * (multiplier + result_.kkt_high);
+      const Extended off = std::min(residual[r].size(), rounding);
+      if (off > 0) result_.dual_slack += 2 * off * (multiplier + result_.kkt_high);
     }
     const auto moves = balanced(movable, residual);
     if (!moves) uncovered_ = extended_infinity;
     if (moves)
       for (const Moved& move : *moves) {
         pieces[move.which]->b += move.by;
-        result_.dual_slack += 2 * move.by.size() * result_.kkt_high;
+        if (move.by.size() > 0) result_.dual_slack += 2 * move.by.size() * result_.kkt_high;
       }
   }
 

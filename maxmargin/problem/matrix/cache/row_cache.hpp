@@ -54,6 +54,10 @@ class RowCache {
   }
   std::uint64_t computed() const { return computed_; }
 
+  /// Gives its memory back, where another cache is to take its place: both at a time would be twice
+  /// what is allowed.
+  void release() { arena_ = {}; }
+
   /// From now on rows of `K`, which is the old one restricted to `points`: rows of other points are
   /// dropped, the rest is cut to the columns that remain, in place.
   void restrict_to(std::shared_ptr<const Quadratic> K, std::span<const Index> points,
