@@ -48,9 +48,7 @@ Json inspect_json(const Model& model, const std::string& path, std::uintmax_t by
   object["calibration"] = calibration_json(model);
   object["options"] = Json::object();
   for (const auto& [name, value] : recorded_options(model)) object["options"][name] = value;
-  object["machines"] = Json::array();
-  for (const Machine& machine : model.machines)
-    object["machines"].push_back(machine_json(model, machine));
+  if (!model.untrained.none()) object["untrained"] = untrained_json(model);
   return object;
 }
 
@@ -120,6 +118,7 @@ std::string show_model(const Model& model, const std::string& path, std::uintmax
     }
   if (std::ranges::any_of(model.machines, [](const Machine& m) { return m.certificate.sampled; }))
     text += show_line("", "sampled: K is positive semi-definite on a sample of rows");
+  text += show_untrained(model);
   text += show_machines(model);
   for (std::size_t m = 0; m < model.machines.size() && !model.functions.empty(); ++m) {
     if (model.machines.size() > 1)
@@ -135,7 +134,8 @@ int run_inspect(const InspectArguments& arguments) {
   const std::uintmax_t bytes = std::filesystem::file_size(arguments.model, code);
   const std::uintmax_t size = code ? 0 : bytes;
   if (arguments.json)
-    print_json(inspect_json(model, arguments.model, size));
+    print_json(inspect_json(model, arguments.model, size), "machines", model.machines.size(),
+               [&](std::size_t k) { return machine_json(model, model.machines[k]); });
   else
     print(show_model(model, arguments.model, size));
   return exit_ok;

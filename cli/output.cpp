@@ -54,6 +54,30 @@ void print_json(const Json& object) {
   print(object.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
+void print_json(const Json& object, std::string_view name, std::size_t size,
+                const std::function<Json(std::size_t)>& item) {
+  constexpr std::size_t piece = std::size_t{1} << 16;
+  const bool indented = isatty(STDOUT_FILENO) != 0;
+  const int indent = indented ? 2 : -1;
+  const auto dumped = [&](const Json& each) {
+    return each.dump(indent, ' ', false, Json::error_handler_t::replace);
+  };
+  std::string text = dumped(object);
+  text.resize(text.size() - (indented ? 2 : 1));  // the end of the object
+  text += fmt::format("{}\"{}\":{}[", indented ? ",\n  " : ",", name, indented ? " " : "");
+  for (std::size_t k = 0; k < size; ++k) {
+    std::string each = dumped(item(k));
+    if (indented)
+      for (std::size_t at = 0; (at = each.find('\n', at)) != std::string::npos; at += 5)
+        each.insert(at + 1, 4, ' ');
+    text += (k > 0 ? "," : "") + std::string(indented ? "\n    " : "") + each;
+    if (text.size() < piece) continue;
+    print(text);
+    text.clear();
+  }
+  print(text + (indented && size > 0 ? "\n  ]\n}\n" : indented ? "]\n}\n" : "]}\n"));
+}
+
 void tell(std::string_view text) { write_all(STDERR_FILENO, text); }
 
 void warn(std::string_view text) {

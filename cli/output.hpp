@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -15,6 +16,10 @@ using Json = nlohmann::ordered_json;
 void print(std::string_view text);
 /// One object, indented on a terminal.
 void print_json(const Json& object);
+/// The same with one more member behind the others, a list of `size` that is made piece by piece:
+/// millions of machines are gigabytes as a tree.
+void print_json(const Json& object, std::string_view name, std::size_t size,
+                const std::function<Json(std::size_t)>& item);
 /// Writes to standard error; failures are ignored.
 void tell(std::string_view text);
 /// One line on standard error, "maxmargin: warning: ...".

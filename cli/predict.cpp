@@ -136,10 +136,15 @@ class Printer {
   Calibration::Interval reach_;
 };
 
-/// Rows per batch: enough to keep the kernel tiles full, few enough to bound the memory.
-std::size_t batch_rows(std::size_t features) {
-  constexpr std::size_t budget = std::size_t{1} << 29;
-  return std::clamp<std::size_t>(budget / (8 * std::max<std::size_t>(1, features)), 256, 4096);
+/// Rows per batch: enough to keep the kernel tiles full, few enough to bound the memory, that of
+/// the values of millions of machines, too.
+std::size_t batch_rows(const Model& model) {
+  constexpr std::size_t budget = std::size_t{1} << 29, most = 4096;
+  const auto rows = [](std::size_t numbers) {
+    return budget / (sizeof(double) * std::max<std::size_t>(1, numbers));
+  };
+  return std::clamp<std::size_t>(rows(2 * model.machines.size()), 1,
+                                 std::clamp<std::size_t>(rows(model.features), 256, most));
 }
 
 void require_same_features(const Model& model, const Dataset& batch, const std::string& file) {
@@ -164,7 +169,7 @@ Opened open_data(const Model& model, const std::string& path, const ReadOptions&
                  const Threads& threads) {
   Opened opened;
   opened.reader = std::make_unique<Reader>(path, options, threads);
-  opened.first = opened.reader->next(batch_rows(model.features));
+  opened.first = opened.reader->next(batch_rows(model));
   require_same_features(model, opened.first, path);
   return opened;
 }
@@ -260,7 +265,7 @@ int run_predict(PredictArguments& arguments) {
   Scores scores(model);
   if (!sink.collects()) sink.write(printer.header());
   std::size_t first_row = 0;
-  for (; batch.rows() > 0; batch = opened.reader->next(batch_rows(model.features))) {
+  for (; batch.rows() > 0; batch = opened.reader->next(batch_rows(model))) {
     naming(arguments.data, [&] {
       predict_batch({model, predictor, printer, sink, scores}, batch, first_row, threads);
     });

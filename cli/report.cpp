@@ -70,6 +70,24 @@ std::string machine_name(const Model& model, const Machine& machine) {
   return name(machine.positive) + " against " + name(machine.negative);
 }
 
+Json untrained_json(const Model& model) {
+  const Certificate certificate = certificate_of_untrained(model);
+  return {{"machines", untrained_machines(model)},
+          {"ended", to_string(model.untrained.ended)},
+          {"primal", certificate.primal},
+          {"dual", certificate.dual}};
+}
+
+std::string show_untrained(const Model& model) {
+  if (model.untrained.none()) return {};
+  const Certificate certificate = certificate_of_untrained(model);
+  return show_line(
+      "untrained",
+      fmt::format("{} ({}): they have no vote, and are certified as f = 0 (primal {:.8g}, dual {})",
+                  show_counted(untrained_machines(model), "machine"),
+                  to_string(model.untrained.ended), certificate.primal, certificate.dual));
+}
+
 std::string show_certificate(const Certificate& certificate) {
   std::string text;
   text += show_line("primal", fmt::format("{:.10g}", certificate.primal));

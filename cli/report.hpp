@@ -23,6 +23,10 @@ std::string show_functions(const Model& model, const Machine& machine);
 /// "setosa against virginica", "setosa against the rest"; empty for regression and novelty.
 std::string machine_name(const Model& model, const Machine& machine);
 
+/// How many machines there was no time for, and their certificate together.
+Json untrained_json(const Model& model);
+/// The same as a line; empty where there are none.
+std::string show_untrained(const Model& model);
 /// The certificate as text, one aligned line per number.
 std::string show_certificate(const Certificate& certificate);
 

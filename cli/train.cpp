@@ -153,12 +153,17 @@ Json train_json(const TrainArguments& arguments, const TrainingData& read, const
   object["peak_memory_bytes"] = peak_memory_bytes();
   object["model"] = arguments.model;
   object["digest"] = digest(model);
-  if (model.machines.size() > 1) {
-    object["machines"] = Json::array();
-    for (const Machine& machine : model.machines)
-      object["machines"].push_back(machine_json(model, machine));
-  }
+  if (!model.untrained.none()) object["untrained"] = untrained_json(model);
   return object;
+}
+
+void print_training(const TrainArguments& arguments, const TrainingData& read,
+                    const Trained& trained, const DiskReport* disk, int threads) {
+  const Model& model = trained.model;
+  const Json object = train_json(arguments, read, trained, disk, threads);
+  if (model.machines.size() + untrained_machines(model) < 2) return print_json(object);
+  print_json(object, "machines", model.machines.size(),
+             [&](std::size_t k) { return machine_json(model, model.machines[k]); });
 }
 
 std::string train_summary(const TrainArguments& arguments, const TrainingData& read,
@@ -180,7 +185,9 @@ std::string train_summary(const TrainArguments& arguments, const TrainingData& r
       "ended",
       fmt::format(
           "{} after {}{}", to_string(trained.ended), show_counted(trained.iterations, "iteration"),
-          model.machines.size() > 1 ? fmt::format(" of {} machines", model.machines.size()) : ""));
+          model.machines.size() > 1
+              ? fmt::format(" of {} machines", model.machines.size() + untrained_machines(model))
+              : ""));
   if (trained.values_asked > 0)
     text += show_line(
         "cache", fmt::format("{:.1f} % of {:.3g} kernel values were found in it",
@@ -191,6 +198,7 @@ std::string train_summary(const TrainArguments& arguments, const TrainingData& r
                            "said of 1/2 |f|^2",
                            show_number(trained.own_primal), show_number(trained.own_dual),
                            relative_gap(trained.own_primal, trained.own_dual)));
+  text += show_untrained(model);
   text += show_certificate(trained.certificate);
   if (!trained.improvement.empty())
     text += show_improvement(trained.improvement) +
@@ -317,7 +325,7 @@ int finish(const TrainArguments& arguments, const TrainingData& read, Trained tr
     trained.model.options.push_back(std::move(each));
   save(trained.model, arguments.model);
   if (arguments.json)
-    print_json(train_json(arguments, read, trained, disk, threads.count()));
+    print_training(arguments, read, trained, disk, threads.count());
   else if (!arguments.quiet)
     print(train_summary(arguments, read, trained, disk, threads.count()));
   return request.made() ? exit_stopped : exit_code(trained.ended);

@@ -41,21 +41,22 @@ Json verify_json(const Model& model, const Judgement& found, double seconds) {
               {"primal_only", found.primal_only},
               {"mercer_sampled", found.sampled},
               {"seconds", seconds}};
-  object["machines"] = Json::array();
-  for (std::size_t m = 0; m < found.machines.size(); ++m) {
-    const Verified& machine = found.machines[m];
-    Json stored = machine_json(model, model.machines[m]);
-    Json recomputed = Json::object();
-    put(recomputed, machine.recomputed);
-    object["machines"].push_back({{"holds", machine.holds},
-                                  {"verdict", to_string(machine.verdict)},
-                                  {"field", machine.field},
-                                  {"primal_only", machine.primal_only},
-                                  {"reason", machine.reason},
-                                  {"stored", std::move(stored)},
-                                  {"recomputed", std::move(recomputed)}});
-  }
+  if (!model.untrained.none()) object["untrained"] = untrained_json(model);
   return object;
+}
+
+Json verified_json(const Model& model, const Judgement& found, std::size_t m) {
+  const Verified& machine = found.machines[m];
+  Json stored = machine_json(model, model.machines[m]);
+  Json recomputed = Json::object();
+  put(recomputed, machine.recomputed);
+  return {{"holds", machine.holds},
+          {"verdict", to_string(machine.verdict)},
+          {"field", machine.field},
+          {"primal_only", machine.primal_only},
+          {"reason", machine.reason},
+          {"stored", std::move(stored)},
+          {"recomputed", std::move(recomputed)}};
 }
 
 std::string now_as_text() {
@@ -142,7 +143,7 @@ std::string_view sentence(Verdict verdict) {
 
 std::string show_judgement(const Model& model, const Judgement& found, bool looked,
                            double seconds) {
-  std::string text = verify_table(model, found.machines);
+  std::string text = verify_table(model, found.machines) + show_untrained(model);
   if (!found.field.empty()) text += fmt::format("{}: {}\n", found.field, found.reason);
   for (std::size_t m = 0; m < found.machines.size(); ++m)
     if (const Verified& machine = found.machines[m]; !machine.holds)
@@ -186,7 +187,8 @@ int run_verify(VerifyArguments& arguments) {
   if (!arguments.report.empty())
     write_report(arguments.report, arguments.model, model, found, seconds);
   if (arguments.json)
-    print_json(verify_json(model, found, seconds));
+    print_json(verify_json(model, found, seconds), "machines", found.machines.size(),
+               [&](std::size_t m) { return verified_json(model, found, m); });
   else
     print(show_judgement(model, found, looks, seconds));
   const bool partial = found.primal_only || found.sampled || (found.calibrated && !looks);

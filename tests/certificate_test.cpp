@@ -368,5 +368,26 @@ TEST(Certificate, ComesToAnEndWhereCostsAndNumbersAreHuge) {
   }
 }
 
+/// Costs multiply rounding: doubles are not enough, and then not even long doubles.
+TEST(Certificate, OfMoreDigitsIsNotWaitedFor) {
+  const Dataset data = made::classification(300, 3, made::Storage::dense_doubles, 8);
+  TrainOptions options{.task = Svc{.cost = 1e9}, .kernel = Rbf{100}};
+  options.stop = {1e-9, 1e-16};
+  const Threads threads(2);
+  const Trained whole = train(made::copy_of(data), options, threads);
+  ASSERT_EQ(whole.ended, Ended::stalled) << whole.obstacle;
+  for (const Control answer : {Control::cancel, Control::finish}) {
+    // The solver is done when the first certificate is made.
+    const Observer observer = [&](const Progress& progress) {
+      return progress.phase == "certify" ? answer : Control::proceed;
+    };
+    const Trained ended = train(made::copy_of(data), options, {threads, observer});
+    EXPECT_EQ(ended.ended, answer == Control::cancel ? Ended::cancelled : Ended::time_limit);
+    EXPECT_GE(ended.certificate.primal, whole.certificate.dual);
+    EXPECT_LE(ended.certificate.dual, whole.certificate.primal);
+    EXPECT_GE(ended.certificate.gap, whole.certificate.gap);
+  }
+}
+
 }  // namespace
 }  // namespace maxmargin::certificate_test

@@ -315,11 +315,41 @@ TEST_F(CliFaults, ManyMachinesThatHaveNoTimeAreNotBegun) {
   EXPECT_EQ(finished.code, 5) << finished.err;
   const nlohmann::json told = finished.json();
   EXPECT_EQ(told["ended"], "time limit");
-  EXPECT_EQ(told["machines"].size(), 19900u);
+  EXPECT_EQ(told["machines"].size() + told["untrained"]["machines"].get<std::size_t>(), 19900u);
   EXPECT_LE(told["dual"].get<double>(), told["primal"].get<double>());
+  EXPECT_NE(run({"inspect", "m"}).out.find("untrained"), std::string::npos);
+  EXPECT_EQ(run({"verify", "m", "d"}).code, 0);
+  EXPECT_EQ(run({"convert", "m", "-o", "l"}).code, 2);
   EXPECT_EQ(run({"predict", "d", "m", "-o", "p", "--quiet"}).code, 0);
   EXPECT_EQ(count_lines(text_of("p")), 200u);
 }
+
+#ifndef MAXMARGIN_SANITIZED
+TEST_F(CliFaults, AMillionMachinesThatHaveNoTimeTakeNeitherMemoryNorTime) {
+  std::string rows;
+  for (int k = 0; k < 1500; ++k) rows += std::to_string(k) + " 1:" + std::to_string(k % 13) + "\n";
+  write("d", rows);
+  // A record for each would be two gigabytes in memory, and a hundred megabytes in the file.
+  const Finished finished = shell(
+      "ulimit -v 400000; ulimit -St 5; ulimit -f 1024; $M train d -o m --task svc --time-limit 1ms "
+      "--threads 1");
+  EXPECT_EQ(finished.code, 5) << finished.err;
+  EXPECT_NE(finished.out.find("untrained"), std::string::npos) << finished.out;
+  EXPECT_EQ(shell("ulimit -v 400000; ulimit -St 5; $M verify m d --threads 1").code, 0);
+  EXPECT_EQ(shell("ulimit -v 400000; ulimit -St 5; $M predict d m -o p --threads 1").code, 0);
+  EXPECT_EQ(
+      run({"train", "d", "--task", "svc", "--time-limit", "1ms", "--cross-validate", "5"}).code, 5);
+}
+
+TEST_F(CliFaults, TheCacheOfKernelRowsIsNeverThereTwice) {
+  // Variables are left out and come back: then all rows are cached anew.
+  write("d", two_classes(6000, 0.2));
+  const Finished finished = shell(
+      "ulimit -v 180000; $M train d -o m --solver smo --gamma 20 --cost 0.1 --memory 110M "
+      "--threads 1 --quiet");
+  EXPECT_EQ(finished.code, 0) << finished.err;
+}
+#endif
 
 TEST_F(CliFaults, WhatCanBeReadOnceIsReadOnce) {
   small_model();

@@ -59,6 +59,12 @@ struct Threads::Crew {
   const std::function<void(std::size_t)>* task = nullptr;
   std::exception_ptr failure;
 
+  ~Crew() {
+    ending.store(true);
+    begin_round();
+    for (auto& worker : workers) worker.join();
+  }
+
   void work() {
     for (std::size_t mine; (mine = next.fetch_add(1)) < tasks;) {
       try {
@@ -95,25 +101,32 @@ struct Threads::Crew {
   }
 };
 
-Threads::Threads(int count) : crew_(std::make_unique<Crew>()) {
+Threads::Threads(int count) : crew_(std::make_shared<Crew>()) {
   const int all = count > 0 ? count : usable_cores();
   try {
     crew_->workers.reserve(static_cast<std::size_t>(all - 1));
-    for (int i = 1; i < all; ++i) crew_->workers.push_back(start_thread([this] { crew_->live(); }));
+    for (int i = 1; i < all; ++i)
+      crew_->workers.push_back(start_thread([crew = crew_.get()] { crew->live(); }));
   } catch (const std::exception&) {
     // No room for more: those that are there do the work.
   }
 }
 
-Threads::~Threads() {
-  crew_->ending.store(true);
-  crew_->begin_round();
-  for (auto& worker : crew_->workers) worker.join();
+Threads::Threads(std::shared_ptr<Crew> crew, std::function<bool()> is_over)
+    : crew_(std::move(crew)), is_over_(std::move(is_over)) {}
+
+Threads Threads::interrupted_by(std::function<bool()> is_over) const {
+  return {crew_, std::move(is_over)};
 }
 
 int Threads::count() const { return static_cast<int>(crew_->workers.size()) + 1; }
 
-void Threads::run(std::size_t tasks, const std::function<void(std::size_t)>& task) const {
+void Threads::run(std::size_t tasks, const std::function<void(std::size_t)>& given) const {
+  const std::function<void(std::size_t)> asking = [&](std::size_t number) {
+    if (is_over_()) throw Interrupted();
+    given(number);
+  };
+  const std::function<void(std::size_t)>& task = is_over_ ? asking : given;
   if (tasks <= 1 || crew_->workers.empty()) {
     for (std::size_t i = 0; i < tasks; ++i) task(i);
     return;

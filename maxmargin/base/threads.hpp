@@ -12,11 +12,17 @@ namespace maxmargin {
 /// bits for every number of threads.
 class Threads {
  public:
+  /// Thrown by `run` where it was told that all is over.
+  struct Interrupted {};
+
   /// 0: as many as the cores this process may use (affinity and cgroup limits count).
   explicit Threads(int count = 0);
-  ~Threads();
   Threads(const Threads&) = delete;
   Threads& operator=(const Threads&) = delete;
+
+  /// The same crew, for work that may have to end before it is done: `run` asks before each task,
+  /// from any thread, and throws Interrupted instead of the rest.
+  Threads interrupted_by(std::function<bool()> is_over) const;
 
   int count() const;
 
@@ -35,7 +41,10 @@ class Threads {
 
  private:
   struct Crew;
-  std::unique_ptr<Crew> crew_;
+  Threads(std::shared_ptr<Crew> crew, std::function<bool()> is_over);
+
+  std::shared_ptr<Crew> crew_;
+  std::function<bool()> is_over_;  ///< empty: never
 };
 
 }  // namespace maxmargin

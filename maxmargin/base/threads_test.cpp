@@ -30,6 +30,23 @@ TEST(Threads, SplitCoversTheRange) {
   for (const auto& each : covered) EXPECT_EQ(each.load(), 1);
 }
 
+TEST(Threads, InterruptedWorkEndsAndTheCrewGoesOn) {
+  for (const int count : {1, 3}) {
+    const Threads threads(count);
+    std::atomic<int> done = 0;
+    const Threads interrupted = threads.interrupted_by([&] { return done >= 10; });
+    EXPECT_EQ(interrupted.count(), count);
+    EXPECT_THROW(interrupted.run(100000, [&](std::size_t) { ++done; }), Threads::Interrupted);
+    EXPECT_LT(done, 1000);
+    done = 0;
+    threads.run(100, [&](std::size_t) { ++done; });
+    EXPECT_EQ(done, 100);
+    done = 0;
+    interrupted.run(5, [&](std::size_t) { ++done; });
+    EXPECT_EQ(done, 5);
+  }
+}
+
 TEST(Threads, AnExceptionReachesTheCallerAndTheCrewGoesOn) {
   const Threads threads(4);
   EXPECT_THROW(threads.run(100,

@@ -304,8 +304,6 @@ void put_classes(const Model& from, std::span<const std::size_t> class_position,
   const std::size_t classes = to.labels.size();
   const std::size_t columns = to.columns();
   const std::size_t pairs = classes * (classes - 1) / 2;
-  if (from.machines.size() != pairs)
-    throw_foreign("not every pair of classes has a decision function");
   to.coefficients.assign(from.support_row.size() * columns, 0.0);
   to.rho.assign(pairs, 0.0);
   for (const Machine& machine : from.machines) {
@@ -422,6 +420,12 @@ LibsvmModel to_libsvm(const Model& model, Numbering numbering, std::span<const i
     put_against_rest(model, class_position, numbering, result);
     return result;
   }
+  // f = 0 has no place there but as a vote. Who trains in LIBSVM's way says so.
+  const std::size_t pairs = result.labels.size() * (result.labels.size() - 1) / 2;
+  const bool may_lack = numbering == Numbering::libsvm && !model.untrained.none();
+  if (model.machines.size() != pairs && !may_lack)
+    throw_foreign("not every pair of classes has a decision function",
+                  model.untrained.none() ? by_convert : "train it to the end");
   const std::vector<std::size_t> class_of = classes_of_support(model, class_position);
   result.sizes.assign(result.labels.size(), 0);
   for (const std::size_t of : class_of) ++result.sizes[of];
@@ -441,6 +445,26 @@ void put_at_bound(std::span<const double> bound_of_class, LibsvmModel& model) {
       if (std::abs(std::abs(model.coefficients[k]) - bound) <= nearly * bound)
         model.coefficients[k] = std::copysign(bound, model.coefficients[k]);
   }
+}
+
+void keep_classes(std::span<const int> classes, Model& model) {
+  if (model.classes.size() == classes.size()) return;
+  std::vector<int> number(model.classes.size(), Machine::nobody);
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < number.size(); ++k)
+    if (std::ranges::count(classes, std::stoi(model.classes[k])) > 0) {
+      number[k] = static_cast<int>(names.size());
+      names.push_back(model.classes[k]);
+    }
+  for (Machine& machine : model.machines) {
+    machine.positive = number[static_cast<std::size_t>(machine.positive)];
+    machine.negative = number[static_cast<std::size_t>(machine.negative)];
+  }
+  std::vector<double> loss(model.untrained.none() ? 0 : names.size());
+  for (std::size_t k = 0; k < number.size() && !loss.empty(); ++k)
+    if (number[k] != Machine::nobody) loss[as_size(number[k])] = model.untrained.loss[k];
+  model.untrained.loss = std::move(loss);
+  model.classes = std::move(names);
 }
 
 }  // namespace maxmargin

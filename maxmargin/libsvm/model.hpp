@@ -63,5 +63,7 @@ LibsvmModel to_libsvm(const Model& model, Numbering numbering, std::span<const i
 /// Coefficients that are at the bound of their class but for a rounding, as where equal rows share
 /// a variable, become the bound. Without classes there is one bound for all.
 void put_at_bound(std::span<const double> bound_of_class, LibsvmModel& model);
+/// Removes the classes that have no machines, because they have no rows.
+void keep_classes(std::span<const int> classes, Model& model);
 
 }  // namespace maxmargin

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,16 +18,20 @@ class PairTable {
     for (std::size_t k = 0; k < model.classes.size(); ++k)
       numbers_.emplace_back(std::stoi(model.classes[k]), static_cast<int>(k));
     std::ranges::sort(numbers_);
-    machines_.resize(model.classes.size() * (model.classes.size() - 1) / 2);
+    machines_.assign(model.classes.size() * (model.classes.size() - 1) / 2, none);
     for (std::size_t k = 0; k < model.machines.size(); ++k)
       machines_[index_of(model.machines[k].negative, model.machines[k].positive)] = k;
   }
 
-  const Machine& machine_of(int one, int other) const {
-    return model_.machines[machines_[index_of(number_of(one), number_of(other))]];
+  /// Null where there was no time for it.
+  const Machine* machine_of(int one, int other) const {
+    const std::size_t number = machines_[index_of(number_of(one), number_of(other))];
+    return number == none ? nullptr : &model_.machines[number];
   }
 
  private:
+  static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+
   /// In the lower triangle of all pairs.
   static std::size_t index_of(int one, int other) {
     const auto [smaller, larger] = std::minmax(one, other);

@@ -291,23 +291,6 @@ class LibsvmTrainer {
     return of_classes_ ? parameters_.C * parameters_.weight_of(label) : parameters_.C;
   }
 
-  /// Removes the classes that have no machines, because they have no rows.
-  static void keep_classes(std::span<const int> classes, Model& model) {
-    if (model.classes.size() == classes.size()) return;
-    std::vector<int> number(model.classes.size(), Machine::nobody);
-    std::vector<std::string> names;
-    for (std::size_t k = 0; k < number.size(); ++k)
-      if (std::ranges::count(classes, std::stoi(model.classes[k])) > 0) {
-        number[k] = static_cast<int>(names.size());
-        names.push_back(model.classes[k]);
-      }
-    for (Machine& machine : model.machines) {
-      machine.positive = number[static_cast<std::size_t>(machine.positive)];
-      machine.negative = number[static_cast<std::size_t>(machine.negative)];
-    }
-    model.classes = std::move(names);
-  }
-
   LibsvmModel in_form(Model& trained, std::span<const int> classes) const {
     if (of_classes_) keep_classes(classes, trained);
     LibsvmModel model = to_libsvm(trained, Numbering::libsvm, classes);
@@ -329,7 +312,7 @@ class LibsvmTrainer {
     const auto add = [&](const Machine& machine, std::size_t i, std::size_t j, double rho) {
       const auto number = static_cast<std::size_t>(&machine - own.machines.data());
       LibsvmReport lines;
-      lines.rows = problems.list[number].examples.size();
+      lines.rows = problems.list.examples(number);
       lines.iterations = machine.iterations;
       lines.objective = -machine.certificate.dual;
       lines.rho = rho;
@@ -350,7 +333,8 @@ class LibsvmTrainer {
       for (std::size_t i = 0; i < model.labels.size(); ++i)
         for (std::size_t j = i + 1; j < model.labels.size(); ++j, ++pair) {
           if (!calibrated.empty()) reporter.add(calibrated[pair].printed);
-          add(pairs.machine_of(model.labels[i], model.labels[j]), i, j, model.rho[pair]);
+          if (const Machine* machine = pairs.machine_of(model.labels[i], model.labels[j]))
+            add(*machine, i, j, model.rho[pair]);
         }
     } else {
       add(own.machines[0], 0, 0, model.rho[0]);
@@ -364,8 +348,14 @@ class LibsvmTrainer {
     std::vector<Calibrated> pairs;
     if (!of_classes_ || parameters_.probability == 0) return pairs;
     for (std::size_t i = 0; i < classes.size(); ++i)
-      for (std::size_t j = i + 1; j < classes.size(); ++j)
+      for (std::size_t j = i + 1; j < classes.size(); ++j) {
+        if (run_.stop && run_.stop()) {
+          if (run_.warn)
+            run_.warn("WARNING: no probabilities: there was no time for their folds\n");
+          return {};
+        }
         pairs.push_back(calibrate_pair(classes[i], classes[j], members[i], members[j], from));
+      }
     return pairs;
   }
 
@@ -474,17 +464,19 @@ class LibsvmTrainer {
                                                const std::vector<double>& of_machines) {
     const std::vector<int>& labels = fitted.model.labels;
     const std::size_t machines = fitted.own.machines.size();
-    std::vector<double> values(of_machines.size());
+    const std::size_t rows = of_machines.size() / machines, all = fitted.model.rho.size();
+    std::vector<double> values(rows * all, 0.0);
     const PairTable pairs(fitted.own);
     std::size_t pair = 0;
     for (std::size_t i = 0; i < labels.size(); ++i)
       for (std::size_t j = i + 1; j < labels.size(); ++j, ++pair) {
-        const Machine& machine = pairs.machine_of(labels[i], labels[j]);
-        const auto number = static_cast<std::size_t>(&machine - fitted.own.machines.data());
-        const std::string& name = fitted.own.classes[static_cast<std::size_t>(machine.positive)];
+        const Machine* machine = pairs.machine_of(labels[i], labels[j]);
+        if (machine == nullptr) continue;  // f = 0
+        const auto number = static_cast<std::size_t>(machine - fitted.own.machines.data());
+        const std::string& name = fitted.own.classes[static_cast<std::size_t>(machine->positive)];
         const double sign = name == std::to_string(labels[i]) ? 1 : -1;
-        for (std::size_t at = 0; at < values.size(); at += machines)
-          values[at + pair] = sign * of_machines[at + number];
+        for (std::size_t row = 0; row < rows; ++row)
+          values[row * all + pair] = sign * of_machines[row * machines + number];
       }
     return values;
   }

@@ -31,6 +31,17 @@ struct Machine : Sides {
   double bias() const { return lambda.empty() ? 0 : lambda[0]; }
 };
 
+/// Of thousands of classes, those machines that there was no time for. They are in no list, speak
+/// for no class, and are stated by the rows of their classes: f = 0 is no better than `loss`.
+struct Untrained {
+  /// What f = 0 loses on the rows of each class, rounded up; infinity: not known. 0 of a class that
+  /// has no rows, of which there are no machines.
+  std::vector<double> loss;
+  Ended ended = Ended::time_limit;
+
+  bool none() const { return loss.empty(); }
+};
+
 /// All that is needed to predict, and to check later how it came about.
 struct Model {
   /// What was asked for; nothing in models that others have made, LIBSVM or online learners.
@@ -42,6 +53,7 @@ struct Model {
   Features support;                        ///< support vectors, after scaling
   std::vector<std::uint64_t> support_row;  ///< the training row (from 0) each of them was
   std::vector<Machine> machines;           ///< they share the support vectors
+  Untrained untrained;                     ///< machines that are not among them
   std::vector<std::string> classes;        ///< names; numbers as their shortest text
   bool numeric_classes = true;
   std::vector<std::string> feature_names;
@@ -54,6 +66,11 @@ struct Model {
   std::string data_hash;   ///< content_hash of it
   std::string program;     ///< "maxmargin 0.1.0"
 };
+
+/// How many machines were not trained: those that the classes need, but for those that are there.
+std::uint64_t untrained_machines(const Model& model);
+/// The certificate of all of these together, f = 0.
+Certificate certificate_of_untrained(const Model& model);
 
 /// Everything that is known of how it was trained, the task first.
 Texts recorded_options(const Model& model);

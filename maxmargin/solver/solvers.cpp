@@ -1,8 +1,11 @@
 #include "maxmargin/solver/solvers.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdio>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -127,6 +130,47 @@ bool has_gone_far(const DualQp& qp, const DualQp& bounded, std::span<const doubl
   return false;
 }
 
+/// Asks an observer and the clock, on behalf of a certificate that takes long and from any of its
+/// threads, whether there is still time for it.
+class Patience {
+ public:
+  Patience(const Observer& observer, double seconds) : observer_(observer), seconds_(seconds) {}
+
+  /// What is told, from now on.
+  void tell(const Progress& progress, double seconds) {
+    const std::lock_guard lock(mutex_);
+    progress_ = progress;
+    progress_.seconds = seconds;
+  }
+  void end(Control answer) {
+    ended_ = answer == Control::cancel ? Ended::cancelled : Ended::time_limit;
+    over_ = true;
+  }
+  bool is_over() {
+    constexpr double between = 0.1;
+    if (over_) return true;
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    const double now = clock_.seconds();
+    if (!lock || now < asked_ + between) return false;
+    asked_ = now;
+    const Control answer = observer_ ? observer_(progress_) : Control::proceed;
+    if (answer == Control::proceed && now < seconds_) return false;
+    end(answer);
+    return true;
+  }
+  std::optional<Ended> ended() const { return over_ ? std::optional(ended_) : std::nullopt; }
+
+ private:
+  const Observer& observer_;
+  const double seconds_;
+  Stopwatch clock_;
+  std::mutex mutex_;
+  Progress progress_;
+  double asked_ = 0;
+  std::atomic<bool> over_ = false;
+  Ended ended_ = Ended::time_limit;
+};
+
 /// Keeps the better of two certified solutions, and the best bounds of both. One that meets the
 /// tolerances is better than one that does not, even if its gap is slightly larger.
 void keep_better(Certified& best, Certified now, const Stop& stop) {
@@ -200,13 +244,30 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     };
   bool extended = false;           // doubles are not enough for the certificate
   std::optional<Known> in_double;  // of the round before, where its certificate was
+  // Where doubles or floats are not enough a certificate may take a minute: not when all has to
+  // end.
+  Patience patience(given.observer, std::min(given.seconds, stop.seconds));
+  const Threads interruptible =
+      given.threads.interrupted_by([&patience] { return patience.is_over(); });
+  const auto finer = [&](Certified rough) {
+    try {
+      return certify_finer(qp, Certified(rough), interruptible);
+    } catch (const Threads::Interrupted&) {
+      return rough;
+    }
+  };
   const auto certified = [&](Solution solution) {
     last.phase = "certify";
     last.seconds = clock.seconds();
-    if (given.observer && answer == Control::proceed) given.observer(last);
+    if (given.observer && answer == Control::proceed) answer = given.observer(last);
+    patience.tell(last, clock.seconds());
+    if (answer != Control::proceed) patience.end(answer);
     std::vector<double> f = std::exchange(solution.f, {});
-    if (extended)
-      if (auto found = certify_extended(qp, solution, given.threads)) return std::move(*found);
+    try {
+      if (extended)
+        if (auto found = certify_extended(qp, solution, interruptible)) return std::move(*found);
+    } catch (const Threads::Interrupted&) {
+    }
     if (judged == Judged::apart || f.empty()) {
       if (in_double)
         return certify_from(&*in_double, qp, std::move(solution), context.precision, given.threads);
@@ -215,7 +276,7 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
       Certified found = certify_from(start, qp, std::move(solution), first, given.threads);
       if (context.precision == first) return found;
       const double before = found.seconds;
-      found = certify_finer(qp, std::move(found), given.threads);
+      found = finer(std::move(found));
       found.seconds += before;
       return found;
     }
@@ -266,14 +327,15 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
         (is_rounding(now, digits) ||
          stop.kkt < rounding_margin * expected_rounding(qp, now.solution.a))) {
       context.precision = Precision::exact;
-      now = certify_finer(qp, std::move(now), given.threads);
+      now = finer(std::move(now));
       certifying += now.seconds;
     }
     if (!extended && at_its_end && context.precision == Precision::exact &&
         is_rounding(now, digits)) {
       extended = true;
-      now = certified(std::move(now.solution));
-      certifying += now.seconds;
+      Certified more = certified(now.solution);
+      certifying += more.seconds;
+      if (!patience.ended()) now = std::move(more);
     }
     in_double.reset();
     if (context.precision == Precision::exact && !extended && judged == Judged::apart &&
@@ -286,7 +348,10 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     const bool rounding = is_rounding(now, stop) && now.certificate.gap < 2 * now.charge;
     keep_better(best, std::move(now), stop);
     best.solution.ended = enough && at_its_end ? Ended::converged : ended;
-    if (enough || !(converged || (at_its_end && extended)) || !better || rounding) break;
+    if (!enough && patience.ended()) best.solution.ended = *patience.ended();
+    if (enough || patience.ended() || !(converged || (at_its_end && extended)) || !better ||
+        rounding)
+      break;
     // Corrections are small, so the rounding of the float rows that carry them is negligible.
     context.start = best.solution.a;
     context.start_f = best.f;

@@ -35,11 +35,6 @@ void set_cost(Task& task, double cost) {
       task);
 }
 
-void scale_cost(Example& example, double factor) {
-  example.cost *= factor;
-  if (example.cost_over) *example.cost_over *= factor;
-}
-
 bool set_width(Kernel& kernel, double gamma) {
   return visit_list(
       [&](auto& chosen) {
@@ -156,7 +151,9 @@ class Walk {
       PathPoint& point = path_.points[k];
       const Subproblem now = at_point(problem, k);
       const Stopwatch clock;
-      if (!all || !keeps_matrix_) all = formulated(now, k);
+      // The kernel rows of one width only at a time.
+      if (!keeps_matrix_) all.reset();
+      if (!all) all = formulated(now, k);
       const Formulated here =
           keeps_matrix_ && k > 0 ? without(*all, now.examples, now.loss, now.bias, nobody()) : *all;
       start_risk(point, here.qp, whole, k);
@@ -175,6 +172,20 @@ class Walk {
     }
   }
 
+  /// Whether all has to end before this machine, one of many. Of a sum over some of the machines
+  /// nothing is claimed.
+  bool is_over_before(std::size_t machine) {
+    if (prepared_.problems.list.size() <= SubproblemList::most_kept) return false;
+    audience_.look(machine * options_.values.size());
+    if (!audience_.is_over(options_.train.stop)) return false;
+    path_.ended = worse(path_.ended, audience_.ended(Ended::time_limit));
+    for (PathPoint& point : path_.points) {
+      point.certificate = {};
+      point.ended = worse(point.ended, path_.ended);
+    }
+    return true;
+  }
+
   /// The limits less the time that has passed.
   Stop rest() const { return audience_.rest_of(options_.train.stop); }
 
@@ -189,7 +200,7 @@ class Walk {
 
   /// The machine with the costs of a point; those of `prepared` are of the first.
   Subproblem at_point(Subproblem problem, std::size_t k) const {
-    for (Example& example : problem.examples) scale_cost(example, cost_at(k) / cost_at(0));
+    for (Example& example : problem.examples.own()) scale_cost(example, cost_at(k) / cost_at(0));
     return problem;
   }
 
@@ -334,9 +345,7 @@ void judge_points(const Prepared& prepared, const PathOptions& options, const Ro
     set_cost(train.task, point.cost);
     if (options.parameter == PathParameter::width) set_width(train.kernel, point.value);
     here.problems = prepared.problems;
-    for (Subproblem& problem : here.problems.list)
-      for (Example& example : problem.examples)
-        scale_cost(example, point.cost / path.points[0].cost);
+    here.problems.list.multiply_costs(point.cost / path.points[0].cost);
     const OutOfFold judged = judge_out_of_fold(here, rows.folds, train, context);
     double wrong = 0, weights = 0;
     for (std::size_t i = 0; i < judged.predicted.size(); ++i) {
@@ -410,9 +419,13 @@ TrainedPath train_path(Dataset data, const PathOptions& options, const Context& 
     path.points.push_back(point);
   }
   Walk walk(prepared, own, folds, path, context);
-  for (std::size_t k = 0; k < prepared.problems.list.size(); ++k) walk.walk(k);
+  bool is_whole = true;
+  for (std::size_t k = 0; is_whole && k < prepared.problems.list.size(); ++k) {
+    is_whole = !walk.is_over_before(k);
+    if (is_whole) walk.walk(k);
+  }
   walk.count_support();
-  if (own.folds > 0 && !walk.judges_folds() && path.ended != Ended::cancelled) {
+  if (own.folds > 0 && !walk.judges_folds() && is_whole && path.ended != Ended::cancelled) {
     Context rest = context;
     rest.seconds = walk.rest().seconds;
     judge_points(prepared, own, {folds, classes.of_row}, path, rest);

@@ -17,9 +17,11 @@ namespace {
 constexpr std::size_t fewest_points_to_approximate = 500;
 constexpr std::size_t fewest_raced = 50, most_raced = 1000;
 
-const Subproblem& largest(const Subproblems& problems) {
-  return *std::ranges::max_element(
-      problems.list, {}, [](const Subproblem& problem) { return problem.examples.size(); });
+Subproblem largest(const Subproblems& problems) {
+  std::size_t most = 0;
+  for (std::size_t k = 1; k < problems.list.size(); ++k)
+    if (problems.list.examples(k) > problems.list.examples(most)) most = k;
+  return problems.list[most];
 }
 
 std::vector<std::size_t> ranks_for(const DualQp& qp, const RaceOptions& options) {

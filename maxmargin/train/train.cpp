@@ -8,12 +8,20 @@
 
 namespace maxmargin {
 
+namespace {
+
+Trained trained_afresh(const Prepared& prepared, const Subproblems& problems,
+                       const TrainOptions& options, const Context& context) {
+  const TrainedMachines made = train_machines(prepared.examples, problems, options, context);
+  return put_together(prepared, made.problems, options, made.machines, context.threads);
+}
+
+}  // namespace
+
 Trained train(const Prepared& prepared, const Subproblems& problems, const TrainOptions& options,
               const Context& context) {
   const Stopwatch clock;
-  const std::vector<TrainedMachine> parts =
-      train_machines(prepared.examples, problems, options, context);
-  Trained trained = put_together(prepared, problems, options, parts, context.threads);
+  Trained trained = trained_afresh(prepared, problems, options, context);
   trained.train_seconds = std::max(0.0, clock.seconds() - trained.certify_seconds);
   return trained;
 }
@@ -45,15 +53,13 @@ Trained train(Dataset data, const TrainOptions& options, const Context& context)
     if (auto can = retrainable(prepared, options,
                                static_cast<std::size_t>(options.probability_folds), rest))
       retrainer.emplace(prepared, *std::move(can), options, rest);
-  Trained trained =
-      retrainer
-          ? put_together(prepared, prepared.problems, options, retrainer->whole(), context.threads)
-          : put_together(prepared, prepared.problems, options,
-                         train_machines(prepared.examples, prepared.problems, options, rest),
-                         context.threads);
+  Trained trained = retrainer ? put_together(prepared, prepared.problems, options,
+                                             retrainer->whole(), context.threads)
+                              : trained_afresh(prepared, prepared.problems, options, rest);
   trained.train_seconds =
       prepared.seconds + std::max(0.0, clock.seconds() - trained.certify_seconds);
-  if (calibrated && trained.ended != Ended::cancelled)
+  // Of machines that there was no time for, folds would not be trained either.
+  if (calibrated && trained.ended != Ended::cancelled && trained.model.untrained.none())
     add_probabilities(prepared, options, retrainer ? &*retrainer : nullptr, context, trained);
   return trained;
 }

@@ -36,6 +36,7 @@ class Checker {
       check_sides(machine);
     }
     check_machines();
+    check_untrained();
     check_calibration();
   }
 
@@ -153,11 +154,31 @@ class Checker {
       return;
     }
     std::vector<std::pair<int, int>> sides;
+    sides.reserve(model_.machines.size());
     for (const Machine& machine : model_.machines)
       sides.emplace_back(std::minmax(machine.positive, machine.negative));
     std::ranges::sort(sides);
     demand(std::ranges::adjacent_find(sides) == sides.end(),
            "two decision functions speak for the same classes");
+  }
+
+  void check_untrained() const {
+    const std::vector<double>& loss = model_.untrained.loss;
+    if (loss.empty()) return;
+    demand(model_.outcome == Outcome::classes && !is_one_problem(model_.multiclass) &&
+               loss.size() == model_.classes.size() && model_.calibration.none(),
+           "machines that were not trained do not fit the kind of model");
+    demand(std::ranges::all_of(loss, [](double each) { return each >= 0; }),
+           "the loss of a class is not a number");
+    demand(std::ranges::all_of(model_.machines,
+                               [&](const Machine& machine) {
+                                 return has_rows(machine.positive) && has_rows(machine.negative);
+                               }),
+           "a decision function speaks for a class without rows");
+    demand(untrained_machines(model_) > 0, "no machine is left that was not trained");
+  }
+  bool has_rows(int number) const {
+    return number == Machine::nobody || model_.untrained.loss[static_cast<std::size_t>(number)] > 0;
   }
 
   void check_calibration() const {

@@ -150,6 +150,21 @@ void take_machines(const Taken& json, ModelHeader& header) {
     each("width", [&](std::size_t i, const Taken& v) { machines[i].width = v.number(); });
 }
 
+Json untrained_json(const Untrained& untrained) {
+  Json loss = Json::array();
+  for (const double each : untrained.loss) loss.push_back(number_json(each));
+  return {{"ended", std::string(to_string(untrained.ended))}, {"loss", std::move(loss)}};
+}
+
+Untrained take_untrained(const Taken& json) {
+  Untrained untrained;
+  untrained.ended = take_named(json["ended"], all_ended);
+  untrained.loss.resize(json["loss"].array_size());
+  take_column(json, "loss", untrained.loss.size(),
+              [&](std::size_t k, const Taken& v) { untrained.loss[k] = v.number(); });
+  return untrained;
+}
+
 template <class List, class Get>
 Json numbers_json(const List& list, Get&& get) {
   Json numbers = Json::array();
@@ -248,6 +263,7 @@ Json model_json(const Model& model) {
   if (sizes.lists_scaled) json["scaling_lists_features"] = true;
   json["support"] = support_json(sizes);
   json["machines"] = nullptr;  // see header_text
+  if (!model.untrained.none()) json["untrained"] = untrained_json(model.untrained);
   if (!model.functions.empty()) json["functions"] = functions_json(model.functions);
   if (!model.calibration.none()) json["calibration"] = calibration_json(model.calibration);
   json["sections"] = sections_json(sizes);
@@ -392,6 +408,7 @@ ModelHeader read_header(const std::string& text, std::uint64_t most_bytes,
     header.sizes.lists_scaled = top["scaling_lists_features"].yes();
   take_support(top["support"], header.sizes);
   take_machines(top["machines"], header);
+  if (top.has("untrained")) model.untrained = take_untrained(top["untrained"]);
   if (top.has("functions")) model.functions = take_functions(top["functions"]);
   if (top.has("calibration")) model.calibration = take_calibration(top["calibration"]);
   model.numeric_classes = top["numeric_classes"].yes();

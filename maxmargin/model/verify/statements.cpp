@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <set>
 
 #include "maxmargin/base/memory_budget.hpp"
+#include "maxmargin/model/verify/dual_pieces.hpp"
 
 namespace maxmargin {
 namespace {
@@ -78,17 +78,48 @@ Found wrong_classes(const Model& model, const Dataset& data) {
   std::vector<bool> seen(classes.names.size(), false);
   for (std::size_t i = 0; i < data.rows(); ++i)
     if (data.weight.empty() || data.weight[i] > 0) seen[classes.of_row[i]] = true;
-  std::set<std::pair<int, int>> expected, present;
+  std::vector<std::pair<int, int>> expected, present;
   with_scheme(model.multiclass, [&](auto scheme) {
     for (const Sides& sides : scheme.machines(seen))
-      expected.insert(std::minmax(sides.positive, sides.negative));
+      expected.emplace_back(std::minmax(sides.positive, sides.negative));
   });
   for (const Machine& machine : model.machines)
-    present.insert(std::minmax(machine.positive, machine.negative));
-  if (present == expected) return {};
+    present.emplace_back(std::minmax(machine.positive, machine.negative));
+  std::ranges::sort(expected);
+  std::ranges::sort(present);
+  if (present == expected && model.untrained.none()) return {};
+  const bool may_lack = !model.untrained.none() && std::ranges::includes(expected, present);
+  if (may_lack) return {};
   return Objection{"machines", "of " + std::to_string(expected.size()) +
                                    " machines that the classes need, " +
                                    std::to_string(present.size()) + " are there"};
+}
+
+/// The classes of machines that were not trained lose by f = 0 what is said that they lose.
+Found wrong_untrained(const Model& model, const Dataset& data, const Formulation& stated) {
+  if (model.untrained.none()) return {};
+  const Classes classes = classes_of(data);
+  std::vector<Extended> loss(classes.names.size(), 0);
+  const TextbookLoss textbook(stated.loss);
+  for (std::size_t i = 0; i < data.rows(); ++i) {
+    const double weight = data.weight.empty() ? 1 : data.weight[i];
+    if (weight == 0) continue;
+    const Index k = classes.of_row[i];
+    const auto factor = stated.class_weight.find(classes.names[k]);
+    const Extended price =
+        stated.price * weight * (factor == stated.class_weight.end() ? 1 : factor->second);
+    loss[k] += textbook.value(1, 0, price, 0);
+  }
+  constexpr Extended slack = 1e-9L;  // sums that are rounded up row by row are a little larger
+  for (std::size_t k = 0; k < loss.size(); ++k) {
+    const double said = model.untrained.loss[k];
+    if (said == infinity && loss[k] > 0) continue;  // nothing is claimed
+    if (said < static_cast<double>(loss[k]) || said > static_cast<double>(loss[k] * (1 + slack)))
+      return Objection{"untrained", "class '" + classes.names[k] + "' loses " +
+                                        shortest(static_cast<double>(loss[k])) +
+                                        " where f = 0, not " + shortest(said)};
+  }
+  return {};
 }
 
 Found wrong_scaling(const Model& model, const Rows& visible) {
@@ -131,6 +162,7 @@ std::optional<Objection> objection_to_statements(const Model& model, const Datas
   if (auto found = wrong_kind(model, stated)) return found;
   if (auto found = wrong_kernel_text(model)) return found;
   if (auto found = wrong_classes(model, data)) return found;
+  if (auto found = wrong_untrained(model, data, stated)) return found;
   if (auto found = wrong_scaling(model, visible)) return found;
   return wrong_rest(model, data, stated);
 }

@@ -141,6 +141,22 @@ View view_of(const Machine& machine, const Training& training, std::size_t row) 
   return {machine.negative == Machine::nobody || number == machine.negative, -1};
 }
 
+/// The machines that may see rows of each class, in increasing order: of thousands of classes, a
+/// row does not ask all machines. One list where there are no classes.
+std::vector<std::vector<Index>> machines_of_classes(const Model& model) {
+  std::vector<std::vector<Index>> of(std::max<std::size_t>(1, model.classes.size()));
+  for (std::size_t m = 0; m < model.machines.size(); ++m) {
+    const Machine& machine = model.machines[m];
+    if (machine.positive == Machine::nobody || machine.negative == Machine::nobody) {
+      for (auto& list : of) list.push_back(static_cast<Index>(m));
+      continue;
+    }
+    of[static_cast<std::size_t>(machine.positive)].push_back(static_cast<Index>(m));
+    of[static_cast<std::size_t>(machine.negative)].push_back(static_cast<Index>(m));
+  }
+  return of;
+}
+
 /// The rows of every machine, with g.
 std::vector<std::vector<SeenRow>> rows_of_machines(const Model& model, const Training& training,
                                                    const Formulation& stated,
@@ -149,11 +165,13 @@ std::vector<std::vector<SeenRow>> rows_of_machines(const Model& model, const Tra
   std::vector<std::vector<SeenRow>> seen(machines);
   // position[row * machines + m] would be large for many classes: each row keeps only its own.
   std::vector<std::vector<std::pair<Index, Index>>> positions(training.rows.count);
+  const std::vector<std::vector<Index>> of_class = machines_of_classes(model);
   for (std::size_t row = 0; row < training.rows.count; ++row) {
-    for (std::size_t m = 0; m < machines; ++m) {
+    const int number = training.class_of[row];
+    for (const Index m : of_class[number == no_class ? 0 : static_cast<std::size_t>(number)]) {
       const auto [is_seen, target] = view_of(model.machines[m], training, row);
       if (!is_seen) continue;
-      positions[row].emplace_back(static_cast<Index>(m), static_cast<Index>(seen[m].size()));
+      positions[row].emplace_back(m, static_cast<Index>(seen[m].size()));
       SeenRow& mine = seen[m].emplace_back();
       mine.row = static_cast<Index>(row);
       mine.point = training.point[row];

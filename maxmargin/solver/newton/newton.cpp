@@ -257,17 +257,26 @@ std::optional<std::string> refuses(const DualQp& qp, const ReweightedLeastSquare
   return refuses_primal(qp, options.stop, reweighted_reach);
 }
 
+namespace {
+
+/// Kernel values in one half of the memory, the system of a step in the other, with what OpenBLAS
+/// takes for itself.
+Solution run_in_halves(const DualQp& qp, PrimalNewton options, Parabola parabola, const Run& run) {
+  options.cache_bytes = MemoryBudget{options.cache_bytes}.one_of_two().bytes;
+  return run_cached(qp, options.cache, options.cache_bytes, run.threads, [&](const DualQp& cached) {
+    return Newton(cached, options, parabola, run).solve();
+  });
+}
+
+}  // namespace
+
 Solution run(const DualQp& qp, const PrimalNewton& options, const Run& run) {
-  return run_cached(qp, options.cache, MemoryBudget{options.cache_bytes}.one_of_two().bytes,
-                    run.threads, [&](const DualQp& cached) {
-                      return Newton(cached, options, Parabola::tangent, run).solve();
-                    });
+  return run_in_halves(qp, options, Parabola::tangent, run);
 }
 Solution run(const DualQp& qp, const ReweightedLeastSquares& options, const Run& run) {
-  const PrimalNewton same{options.stop, options.cache_bytes, options.dense};
-  return run_cached(
-      qp, options.cache, MemoryBudget{options.cache_bytes}.one_of_two().bytes, run.threads,
-      [&](const DualQp& cached) { return Newton(cached, same, Parabola::chord, run).solve(); });
+  PrimalNewton same{options.stop, options.cache_bytes, options.dense};
+  same.cache = options.cache;
+  return run_in_halves(qp, same, Parabola::chord, run);
 }
 
 }  // namespace maxmargin

@@ -64,6 +64,7 @@ void Shrinker::restore() {
   s.active.f = full_f_;
   s.coupling.measure(s.beta);
   s.apply_multipliers();
+  s.cache.release();
   s.cache = RowCache(s.qp.K, s.options.cache_bytes, s.set_size.largest);
 }
 

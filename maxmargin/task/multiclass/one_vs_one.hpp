@@ -21,6 +21,7 @@ struct OneVsOneScheme {
 
   static std::vector<Sides> machines(const std::vector<bool>& present) {
     std::vector<Sides> list;
+    list.reserve(present.size() * (present.size() - 1) / 2);
     for (std::size_t low = 0; low < present.size(); ++low)
       for (std::size_t high = low + 1; high < present.size(); ++high)
         if (present[low] && present[high])

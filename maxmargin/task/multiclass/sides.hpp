@@ -9,6 +9,8 @@ struct Sides {
   static constexpr int nobody = -1;
   int positive = nobody;
   int negative = nobody;
+
+  bool operator==(const Sides&) const = default;
 };
 
 }  // namespace maxmargin

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "maxmargin/base/clock.hpp"
+#include "maxmargin/data/like.hpp"
 #include "maxmargin/model/predict.hpp"
 #include "maxmargin/solver/solve_from.hpp"
 #include "maxmargin/train/estimate/span.hpp"
@@ -18,6 +19,8 @@
 namespace maxmargin {
 namespace {
 
+// Decision values at a time.
+constexpr std::size_t most_values = std::size_t{1} << 22;
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 /// The one machine of a problem with all its rows, solved.
@@ -397,19 +400,51 @@ Estimates estimate(const Model& model, Dataset data, const EstimateOptions& aske
   result.outcome = model.outcome;
   const Classes classes = model.outcome == Outcome::classes ? classes_of(data) : Classes{};
   std::vector<double> predicted;
+  Audience audience(context, model.machines.size());
+  const auto is_over = [&](std::size_t machines, std::size_t k) {
+    if (machines <= SubproblemList::most_kept) return false;
+    audience.look(k);
+    return audience.is_over(options.stop);
+  };
   {
     const Predictor predictor(model);
-    const std::vector<double> f =
-        predictor.decision_values(predictor.prepared(data.x, threads), threads);
+    const RowsToPredict all = predictor.prepared(data.x, threads);
     const std::size_t machines = model.machines.size();
-    for (std::size_t i = 0; i < data.rows(); ++i)
-      predicted.push_back(predictor.predict({&f[i * machines], machines}));
+    // Values of all rows and machines may be a thousand times as large as the model.
+    const std::size_t at_a_time = std::clamp<std::size_t>(most_values / machines, 1, data.rows());
+    for (std::size_t begin = 0; begin < data.rows(); begin += at_a_time) {
+      if (is_over(machines, 0)) {
+        result.ended = audience.ended(Ended::time_limit);
+        result.training_error = unknown;
+        result.missing.emplace_back("there was no time to predict the training rows");
+        result.seconds = clock.seconds();
+        return result;
+      }
+      const std::size_t end = std::min(data.rows(), begin + at_a_time);
+      const std::size_t functions = all.functions.size() / data.rows();
+      RowsToPredict some;
+      some.x = none_like(all.x);
+      some.x.append(all.x.view().slice(begin, end));
+      const auto first = all.functions.begin();
+      some.functions.assign(first + static_cast<std::ptrdiff_t>(begin * functions),
+                            first + static_cast<std::ptrdiff_t>(end * functions));
+      const std::vector<double> f = predictor.decision_values(some, threads);
+      for (std::size_t i = 0; i < end - begin; ++i)
+        predicted.push_back(predictor.predict({&f[i * machines], machines}));
+    }
   }
   const Prepared prepared = prepare(std::move(data), options, context);
   std::set<Index> support;
   std::optional<Whole> single;
   const std::size_t machines = prepared.problems.list.size();
+  bool is_whole = true;
   for (std::size_t k = 0; k < machines && result.ended != Ended::cancelled; ++k) {
+    is_whole = !is_over(machines, k % model.machines.size());
+    if (!is_whole) {
+      result.ended = worse(result.ended, audience.ended(Ended::time_limit));
+      result.certificate = {};
+      break;
+    }
     Whole whole = solved(prepared, k, options, context);
     if (k == 0)
       result.certificate = whole.certified.certificate;
@@ -423,6 +458,8 @@ Estimates estimate(const Model& model, Dataset data, const EstimateOptions& aske
     add_span(prepared, whole, memory_for(options, context).bytes, threads, result);
     single = std::move(whole);
   }
+  if (!is_whole)
+    result.missing.emplace_back("there was no time for all machines: their support is not known");
   if (machines > 1)
     result.missing.emplace_back(
         "xi-alpha, radius/margin and the span rule are for one machine, not for several classes");
@@ -435,14 +472,15 @@ Estimates estimate(const Model& model, Dataset data, const EstimateOptions& aske
   }
   result.support = support.size();
   result.training_error = training.error();
-  if (result.outcome == Outcome::classes) result.support_share = of_support / result.weight;
+  if (result.outcome == Outcome::classes && is_whole)
+    result.support_share = of_support / result.weight;
   result.seconds = clock.seconds();
-  if (asked.restarts && result.ended != Ended::cancelled)
+  if (asked.restarts && is_whole && result.ended != Ended::cancelled)
     result.restarted =
         scored(prepared, classes.of_row,
                without_each(prepared, options, {support, predicted, single ? &*single : nullptr},
                             context));
-  if (asked.truth && result.ended != Ended::cancelled)
+  if (asked.truth && is_whole && result.ended != Ended::cancelled)
     result.truth = scored(prepared, classes.of_row, by_force(prepared, options, context));
   for (const auto* each : {&result.restarted, &result.truth})
     if (*each) result.ended = worse(result.ended, (*each)->ended);

@@ -36,7 +36,7 @@ struct Solved {
   WholeMachine whole() const { return {formulated, problem, certified}; }
 
   const Prepared prepared;
-  const Subproblem& problem;
+  const Subproblem problem;
   const Formulated formulated;
   const Certified certified;
 };

@@ -16,35 +16,48 @@ namespace {
 constexpr double not_predicted = std::numeric_limits<double>::quiet_NaN();
 // Rows judged at a time, so that their decision values stay small.
 constexpr std::size_t rows_at_a_time = 4096;
+constexpr std::size_t values_at_a_time = std::size_t{1} << 23;
 
 /// Predicts the rows of one fold after another.
 class Judge {
  public:
-  Judge(const Prepared& prepared, const Folds& folds, OutOfFold& result)
-      : prepared_(prepared), folds_(folds), result_(result) {
+  enum class Keep { predictions, values };
+  Judge(const Prepared& prepared, const Folds& folds, Keep keep, OutOfFold& result)
+      : prepared_(prepared), folds_(folds), keeps_values_(keep == Keep::values), result_(result) {
     result.predicted.assign(folds.of_row.size(), not_predicted);
-    for (const Subproblem& problem : prepared.problems.list)
-      result.f.emplace_back(problem.examples.size(), not_predicted);
+    if (!keeps_values_) return;
+    for (std::size_t k = 0; k < prepared.problems.list.size(); ++k)
+      result.f.emplace_back(prepared.problems.list.examples(k), not_predicted);
   }
 
   void judge(int fold, const Model& model, const Threads& threads) {
     std::optional<Predictor> predictor;
-    if (!HeldOut::takes(prepared_)) predictor.emplace(model);
+    std::optional<HeldOut> held_out;
+    if (HeldOut::takes(prepared_))
+      held_out.emplace(prepared_, model);
+    else
+      predictor.emplace(model);
     const std::vector<std::size_t> number = numbers_of(model);
     std::vector<std::size_t> cursor(number.size(), 0);
     const double scale = scale_of(fold);
     const std::vector<Index> rows = rows_of(fold);
-    for (std::size_t begin = 0; begin < rows.size(); begin += rows_at_a_time) {
+    const std::size_t at_a_time =
+        std::clamp<std::size_t>(values_at_a_time / number.size(), 1, rows_at_a_time);
+    for (std::size_t begin = 0; begin < rows.size(); begin += at_a_time) {
       const std::span<const Index> some(rows.data() + begin,
-                                        std::min(rows_at_a_time, rows.size() - begin));
+                                        std::min(at_a_time, rows.size() - begin));
       const std::vector<double> values =
           predictor ? predictor->decision_values(rows_to_predict(prepared_, some), threads)
-                    : HeldOut(prepared_, model).decision_values(some, threads);
+                    : held_out->decision_values(some, threads);
       for (std::size_t k = 0; k < some.size(); ++k) {
         const std::span<const double> f(&values[k * number.size()], number.size());
         result_.predicted[some[k]] = predicted(model, f);
-        for (std::size_t m = 0; m < number.size(); ++m)
-          keep(number[m], some[k], scale * f[m], cursor[m]);
+      }
+      for (std::size_t m = 0; keeps_values_ && m < number.size(); ++m) {
+        const Subproblem problem = prepared_.problems.list[number[m]];
+        for (std::size_t k = 0; k < some.size(); ++k)
+          keep(problem, result_.f[number[m]], {some[k], scale * values[k * number.size() + m]},
+               cursor[m]);
       }
     }
   }
@@ -105,22 +118,24 @@ class Judge {
     std::size_t next = 0;
     for (const Machine& machine : model.machines) {
       const auto& list = prepared_.problems.list;
-      while (list[next].positive != machine.positive || list[next].negative != machine.negative)
-        ++next;
+      while (list.sides(next) != Sides(machine)) ++next;
       numbers.push_back(next++);
     }
     return numbers;
   }
 
   /// Rows come in increasing order, as examples stand.
-  void keep(std::size_t machine, Index row, double f, std::size_t& cursor) {
-    const std::vector<Example>& examples = prepared_.problems.list[machine].examples;
+  static void keep(const Subproblem& problem, std::vector<double>& values,
+                   const std::pair<Index, double>& row_and_f, std::size_t& cursor) {
+    const auto& [row, f] = row_and_f;
+    const SharedList<Example>& examples = problem.examples;
     while (cursor < examples.size() && examples[cursor].row < row) ++cursor;
-    if (cursor < examples.size() && examples[cursor].row == row) result_.f[machine][cursor] = f;
+    if (cursor < examples.size() && examples[cursor].row == row) values[cursor] = f;
   }
 
   const Prepared& prepared_;
   const Folds& folds_;
+  bool keeps_values_;
   OutOfFold& result_;
 };
 
@@ -181,10 +196,10 @@ Observer in_steps(const Observer& observer, int before, int steps, const Stopwat
   };
 }
 
-bool is_cancelled(std::span<const TrainedMachine> machines) {
-  return std::ranges::any_of(machines, [](const TrainedMachine& machine) {
-    return machine.certified.solution.ended == Ended::cancelled;
-  });
+bool is_cancelled(const TrainedList& machines) {
+  for (std::size_t k = 0; k < machines.size(); ++k)
+    if (machines[k].certified.solution.ended == Ended::cancelled) return true;
+  return false;
 }
 
 }  // namespace
@@ -195,7 +210,11 @@ OutOfFold judge_out_of_fold(const Prepared& prepared, const Folds& folds,
   const Threads& threads = context.threads;
   OutOfFold result;
   result.ended = prepared.ended();
-  Judge judge(prepared, folds, result);
+  // Millions of machines have values at hundreds of millions of rows.
+  const bool keeps_values =
+      options.probability_folds > 0 || prepared.problems.list.size() <= most_retrained;
+  Judge judge(prepared, folds, keeps_values ? Judge::Keep::values : Judge::Keep::predictions,
+              result);
   const Stopwatch clock;
   std::vector<std::vector<bool>> left_out;
   for (int fold = 0; fold < folds.count; ++fold) left_out.push_back(folds.rows_of(fold));
@@ -232,6 +251,8 @@ OutOfFold judge_out_of_fold(const Prepared& prepared, const Folds& folds,
                                : train_afresh(prepared, left_out[number], limited, rest_of_run);
     result.ended = worse(result.ended, rest.ended);
     result.iterations += rest.iterations;
+    // Of folds that are cut short nothing is told; to judge with millions of machines takes long.
+    if (!rest.problems.untrained.none()) break;
     if (rest.machines.empty())
       judge.judge_alike(fold);
     else if (retrainer != nullptr && is_single)

@@ -11,7 +11,8 @@ struct OutOfFold {
   std::vector<double> predicted;
   /// f of machine m (of Prepared::problems) at its k-th example; NaN where there was no such
   /// machine, because without the fold one of its classes had no rows. One-class: as large as if it
-  /// had been trained on all rows.
+  /// had been trained on all rows. Of thousands of machines, only where probabilities are asked
+  /// for.
   std::vector<std::vector<double>> f;
   Ended ended = Ended::converged;  ///< the worst
   std::uint64_t iterations = 0;    ///< summed

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "maxmargin/model/mixture.hpp"
 #include "maxmargin/model/predict.hpp"
 
 namespace maxmargin {
@@ -29,11 +28,10 @@ double HeldOut::exact_value(std::size_t machine, Index point) const {
 std::vector<double> HeldOut::decision_values(std::span<const Index> rows,
                                              const Threads& threads) const {
   const Quadratic& K = *prepared_.examples.K;
-  const Mixture mixture(model_, model_.support_row.size());
-  const std::size_t machines = mixture.machines();
+  const std::size_t machines = mixture_.machines();
   std::vector<Index> columns, points;
   double largest = 0;
-  for (const Index vector : mixture.order()) {
+  for (const Index vector : mixture_.order()) {
     columns.push_back(point_of(model_.support_row[vector]));
     largest = std::max(largest, std::abs(K.diagonal()[columns.back()]));
   }
@@ -50,8 +48,8 @@ std::vector<double> HeldOut::decision_values(std::span<const Index> rows,
       for (std::size_t r = 0; r < some.size(); ++r) out.push_back(tile.data() + r * count);
       K.block(some, std::span(columns).subspan(begin, count), out, threads);
       threads.split(some.size(), rows_per_task, [&](std::size_t from, std::size_t to) {
-        mixture.add(tile.data() + from * count, count, to - from, begin, count,
-                    values.data() + (first + from) * machines);
+        mixture_.add(tile.data() + from * count, count, to - from, begin, count,
+                     values.data() + (first + from) * machines);
       });
     }
   }
@@ -65,7 +63,7 @@ std::vector<double> HeldOut::decision_values(std::span<const Index> rows,
           std::max(least_reach, std::sqrt(std::abs(K.diagonal()[points[r]]) * largest));
       for (std::size_t m = 0; m < machines; ++m) {
         row[m] += model_.machines[m].bias();
-        blur[m] = mixture.blur(m, reach);
+        blur[m] = mixture_.blur(m, reach);
       }
       for (const std::size_t m : in_doubt(model_, row, blur)) row[m] = exact_value(m, points[r]);
     }

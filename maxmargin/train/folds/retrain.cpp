@@ -19,10 +19,8 @@ Formulated formulated(const Prepared& prepared, const Subproblem& problem, const
 std::vector<std::size_t> numbers_of(const Subproblems& some, const Subproblems& all) {
   std::vector<std::size_t> numbers;
   std::size_t next = 0;
-  for (const Subproblem& problem : some.list) {
-    while (all.list[next].positive != problem.positive ||
-           all.list[next].negative != problem.negative)
-      ++next;
+  for (std::size_t k = 0; k < some.list.size(); ++k) {
+    while (all.list.sides(next) != some.list.sides(k)) ++next;
     numbers.push_back(next++);
   }
   return numbers;
@@ -38,16 +36,16 @@ Machine without_support(const Subproblem& problem, const Certified& certified) {
   return machine;
 }
 
-/// How a machine has ended; that of a nu machine depends on its width.
-Ended ended(const Subproblem& problem, const Certified& certified) {
-  const bool has_width = std::holds_alternative<NuMargin>(problem.loss);
-  return has_width ? without_support(problem, certified).ended : certified.solution.ended;
-}
-
+/// How the machines have ended; of a nu machine that depends on its width.
 void sum_up(Retrained& retrained) {
+  if (!retrained.problems.untrained.none()) retrained.ended = retrained.problems.untrained.ended;
+  const bool has_width = !retrained.machines.empty() &&
+                         std::holds_alternative<NuMargin>(retrained.problems.list.front().loss);
   for (std::size_t k = 0; k < retrained.machines.size(); ++k) {
     const Certified& certified = retrained.machines[k].certified;
-    retrained.ended = worse(retrained.ended, ended(retrained.problems.list[k], certified));
+    retrained.ended = worse(retrained.ended,
+                            has_width ? without_support(retrained.problems.list[k], certified).ended
+                                      : certified.solution.ended);
     retrained.iterations += certified.solution.iterations;
   }
 }
@@ -123,7 +121,12 @@ std::vector<double> values_at_examples(const Formulated& all, const Subproblem& 
 Retrained train_afresh(const Prepared& prepared, const std::vector<bool>& left_out,
                        const TrainOptions& options, const Context& context) {
   Retrained result = remaining(prepared, left_out);
-  result.machines = train_machines(prepared.examples, result.problems, options, context);
+  TrainedMachines made = train_machines(prepared.examples, result.problems, options, context);
+  result.machines = std::move(made.machines);
+  if (!made.problems.untrained.none()) {
+    result.problems = std::move(made.problems);
+    result.number = numbers_of(result.problems, prepared.problems);
+  }
   sum_up(result);
   return result;
 }
@@ -133,7 +136,7 @@ std::optional<Retrainable> retrainable(const Prepared& prepared, const TrainOpti
   constexpr std::size_t least_folds = 3;
   if (is_one_problem(prepared.problems.multiclass) || options.l1) return std::nullopt;
   if (folds < least_folds || options.approximate || prepared.problems.list.empty() ||
-      prepared.examples.functions.count() > 0)
+      prepared.problems.list.size() > most_retrained || prepared.examples.functions.count() > 0)
     return std::nullopt;
   const Subproblem& first = prepared.problems.list.front();
   const auto is_infinite = [](const Example& example) { return std::isinf(example.cost); };
@@ -172,8 +175,7 @@ std::vector<Retrained> retrain_each(const Prepared& prepared, Retrainable can,
           const auto at = std::ranges::lower_bound(result.number, k) - result.number.begin();
           const auto position = static_cast<std::size_t>(at);
           if (position < result.number.size() && result.number[position] == k) {
-            const bool is_same =
-                result.problems.list[position].examples.size() == problem.examples.size();
+            const bool is_same = result.problems.list.examples(position) == problem.examples.size();
             TrainedMachine& machine = result.machines[position];
             machine = is_same ? whole
                               : retrained({all, restart, whole.certified}, problem, left_out[fold],
@@ -196,23 +198,22 @@ Retrainer::Retrainer(const Prepared& prepared, Retrainable can, const TrainOptio
       restart_(prepared.problems.list.size()) {
   Audience audience(context, whole_.size());
   double examples = 0;
-  for (const Subproblem& problem : prepared.problems.list)
-    examples += static_cast<double>(problem.examples.size());
-  for_each_machine(prepared.examples, prepared.problems, options, context,
-                   [&](std::size_t k, const Context& given) {
-                     const double share =
-                         static_cast<double>(prepared.problems.list[k].examples.size()) / examples;
-                     const auto all_rooms =
-                         static_cast<double>(memory_for(options, context).rows_of_folds().bytes);
-                     const MemoryBudget room{static_cast<std::size_t>(share * all_rooms)};
-                     all_[k] = caching_rows(prepared, k, can, options.kernel, room, given);
-                     const Context beside = beside_rows_of_folds(given, options, context);
-                     whole_[k] =
-                         train_one(prepared.examples, all_[k], {options, beside, audience, k},
-                                   prepared.problems.list[k].start);
-                     restart_[k] = Restart(all_[k].qp, whole_[k].certified,
-                                           room.values_of_restart().bytes, given.threads);
-                   });
+  for (std::size_t k = 0; k < whole_.size(); ++k)
+    examples += static_cast<double>(prepared.problems.list.examples(k));
+  for_each_machine(
+      prepared.examples, prepared.problems, options, context,
+      [&](std::size_t k, const Context& given) {
+        const double share = static_cast<double>(prepared.problems.list.examples(k)) / examples;
+        const auto all_rooms =
+            static_cast<double>(memory_for(options, context).rows_of_folds().bytes);
+        const MemoryBudget room{static_cast<std::size_t>(share * all_rooms)};
+        all_[k] = caching_rows(prepared, k, can, options.kernel, room, given);
+        const Context beside = beside_rows_of_folds(given, options, context);
+        whole_[k] = train_one(prepared.examples, all_[k], {options, beside, audience, k},
+                              prepared.problems.list[k].start);
+        restart_[k] =
+            Restart(all_[k].qp, whole_[k].certified, room.values_of_restart().bytes, given.threads);
+      });
 }
 
 Retrained Retrainer::without(const std::vector<bool>& left_out, const TrainOptions& options,
@@ -229,9 +230,9 @@ Retrained Retrainer::without(const std::vector<bool>& left_out, const TrainOptio
                        const auto at =
                            std::ranges::lower_bound(from->number, number) - from->number.begin();
                        machine = &from->machines[static_cast<std::size_t>(at)];
-                       examples = from->problems.list[static_cast<std::size_t>(at)].examples.size();
+                       examples = from->problems.list.examples(static_cast<std::size_t>(at));
                      }
-                     const bool is_same = result.problems.list[k].examples.size() == examples;
+                     const bool is_same = result.problems.list.examples(k) == examples;
                      const Context beside = beside_rows_of_folds(given, options, context);
                      result.machines[k] =
                          is_same ? *machine

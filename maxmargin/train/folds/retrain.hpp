@@ -7,11 +7,11 @@ namespace maxmargin {
 
 /// Machines that were trained without some of the rows.
 struct Retrained {
-  Subproblems problems;                  ///< what was left of them
-  std::vector<std::size_t> number;       ///< of each machine among all of the data set
-  std::vector<TrainedMachine> machines;  ///< with variables and f at the points of all rows
-  Ended ended = Ended::converged;        ///< the worst
-  std::uint64_t iterations = 0;          ///< summed
+  Subproblems problems;             ///< what was left of them
+  std::vector<std::size_t> number;  ///< of each machine among all of the data set
+  TrainedList machines;             ///< with variables and f at the points of all rows
+  Ended ended = Ended::converged;   ///< the worst
+  std::uint64_t iterations = 0;     ///< summed
 };
 
 /// From scratch, without the machines of all rows.
@@ -32,6 +32,10 @@ std::optional<Retrainable> retrainable(const Prepared& prepared, const TrainOpti
 /// problem with all rows, over whose points `certified` has f.
 std::vector<double> values_at_examples(const Formulated& all, const Subproblem& problem,
                                        const Certified& certified);
+
+/// Of more machines than this, each is trained afresh for each fold: what would be kept of all of
+/// them takes kilobytes each.
+inline constexpr std::size_t most_retrained = 1000;
 
 /// Results of more folds than this need not be in memory at a time.
 inline constexpr std::size_t most_at_once = 32;
@@ -62,12 +66,12 @@ class Retrainer {
   std::vector<double> values(const Retrained& retrained, std::size_t k) const;
 
   /// The machines of all rows, with their variables and f.
-  const std::vector<TrainedMachine>& whole() const { return whole_; }
+  const TrainedList& whole() const { return whole_; }
 
  private:
   const Prepared& prepared_;
   std::vector<Formulated> all_;  ///< the problem of each machine, with all rows
-  std::vector<TrainedMachine> whole_;
+  TrainedList whole_;
   std::vector<Restart> restart_;
 };
 

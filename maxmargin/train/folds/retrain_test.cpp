@@ -157,7 +157,8 @@ TEST(Retrainer, AnswersWithTheSameBitsForAnyNumberOfThreads) {
       const Retrainer retrainer = retrainer_of(prepared, each.options, threads);
       const Retrained rest = retrainer.without(left_out, each.options, threads);
       std::vector<std::vector<double>> f;
-      for (const TrainedMachine& machine : rest.machines) f.push_back(machine.certified.f);
+      for (std::size_t k = 0; k < rest.machines.size(); ++k)
+        f.push_back(rest.machines[k].certified.f);
       if (first.empty()) first = f;
       EXPECT_EQ(f, first);
     }

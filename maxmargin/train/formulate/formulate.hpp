@@ -50,6 +50,11 @@ struct Example {
   /// Of predicting too much, where that costs something else: `cost` is that of too little then.
   std::optional<double> cost_over{};
 };
+/// A row that costs `factor` times as much.
+inline void scale_cost(Example& example, double factor) {
+  example.cost *= factor;
+  if (example.cost_over) *example.cost_over *= factor;
+}
 
 /// A problem over some examples, and which variables each example has a share in.
 struct Formulated {

@@ -112,7 +112,7 @@ double dense_dual(const Dataset& data, const Task& task, const Kernel& kernel) {
   Examples examples;
   examples.x = std::make_shared<const Features>(std::move(made::copy_of(data).x));
   examples.first_equal = first_equal_rows(*examples.x);
-  const Subproblem& problem = problems.list.at(0);
+  const Subproblem& problem = problems.list[0];
   return reference::dense_optimum(
              formulate(examples, problem.examples, problem.loss, kernel, problem.bias).qp)
       .dual;

@@ -88,46 +88,13 @@ Subproblems classification(const Dataset& data, const Classification& task) {
   result.multiclass = task.multiclass;
   result.classes = classes.names;
   result.numeric_classes = data.words.empty();
-  const Loss loss = loss_of(task);
-  const Bias bias = bias_of(task);
-  std::vector<std::size_t> every_class(members.size());
-  std::iota(every_class.begin(), every_class.end(), std::size_t{0});
-  const auto add = [&](const Sides& sides) {
-    Subproblem problem;
-    static_cast<Sides&>(problem) = sides;
-    problem.loss = loss;
-    problem.bias = bias;
-    // Of thousands of classes, a pair looks at its own two only.
-    const auto [less, more] = std::minmax(sides.positive, sides.negative);
-    const std::size_t pair[] = {static_cast<std::size_t>(less), static_cast<std::size_t>(more)};
-    const std::span<const std::size_t> both = pair, all = every_class;
-    const std::span<const std::size_t> taken = sides.negative == Sides::nobody ? all : both;
-    std::size_t second = 0, size = 0;  // where the last class begins
-    for (const std::size_t k : taken) size += members[k].size();
-    problem.examples.reserve(size);
-    for (const std::size_t k : taken) {
-      second = problem.examples.size();
-      for (Example example : members[k]) {
-        example.target = static_cast<int>(k) == sides.positive ? 1.0 : -1.0;
-        problem.examples.push_back(example);
-      }
-    }
-    // In the order of the data: the same problem whatever the classes are called.
-    const auto first = problem.examples.begin(), last = problem.examples.end();
-    const auto earlier = [](const Example& x, const Example& y) { return x.row < y.row; };
-    constexpr std::size_t worth_merging = 16;  // merging takes memory
-    if (taken.size() == 2 && size > worth_merging)
-      std::inplace_merge(first, first + static_cast<std::ptrdiff_t>(second), last, earlier);
-    else
-      std::sort(first, last, earlier);
-    result.list.push_back(std::move(problem));
-  };
   std::vector<bool> is_present;
   for (const auto& each : members) is_present.push_back(!each.empty());
+  Subproblem like;
+  like.loss = loss_of(task);
+  like.bias = bias_of(task);
   with_scheme(task.multiclass, [&](auto scheme) {
-    const std::vector<Sides> machines = scheme.machines(is_present);
-    result.list.reserve(machines.size());
-    for (const Sides& sides : machines) add(sides);
+    result.list = {std::move(members), scheme.machines(is_present), std::move(like)};
   });
   return result;
 }
@@ -140,12 +107,13 @@ Subproblems regression(const Dataset& data, const Regression& task) {
   Subproblem problem;
   problem.loss = loss_of(task);
   problem.bias = bias_of(task);
+  std::vector<Example>& examples = problem.examples.own();
   for (std::size_t i = 0; i < data.rows(); ++i) {
     const double weight = weight_of(data, i);
     const double over = data.weight_over.empty() ? weight : data.weight_over[i];
     if (!(weight > 0 || over > 0)) continue;
-    problem.examples.push_back({static_cast<Index>(i), data.y[i], task.price() * weight});
-    if (!data.weight_over.empty()) problem.examples.back().cost_over = task.price() * over;
+    examples.push_back({static_cast<Index>(i), data.y[i], task.price() * weight});
+    if (!data.weight_over.empty()) examples.back().cost_over = task.price() * over;
   }
   Subproblems result;
   result.outcome = Outcome::number;
@@ -158,7 +126,7 @@ Subproblems novelty(const Dataset& data, const OneClass& task) {
   problem.loss = loss_of(task);
   for (std::size_t i = 0; i < data.rows(); ++i)
     if (const double weight = weight_of(data, i); weight > 0)
-      problem.examples.push_back({static_cast<Index>(i), 1, task.price() * weight});
+      problem.examples.own().push_back({static_cast<Index>(i), 1, task.price() * weight});
   Subproblems result;
   result.outcome = Outcome::novelty;
   result.list.push_back(std::move(problem));
@@ -192,20 +160,39 @@ struct SideWeights {
   double largest_nu() const { return 2 * std::min(weight[0], weight[1]) / (weight[0] + weight[1]); }
 };
 
+/// The largest nu of each machine, told to `see(number, nu)`. Of millions, by the sums of classes.
+template <class See>
+void for_each_largest_nu(const SubproblemList& list, See&& see) {
+  if (list.is_kept()) {
+    for (std::size_t k = 0; k < list.size(); ++k) see(k, SideWeights(list[k]).largest_nu());
+    return;
+  }
+  const std::vector<double> costs = list.costs_of_classes();
+  const double all = std::accumulate(costs.begin(), costs.end(), 0.0);
+  for (std::size_t k = 0; k < list.size(); ++k) {
+    const Sides sides = list.sides(k);
+    const double one = costs[static_cast<std::size_t>(sides.positive)];
+    const double other = sides.negative == Sides::nobody
+                             ? all - one
+                             : costs[static_cast<std::size_t>(sides.negative)];
+    see(k, 2 * std::min(one, other) / (one + other));
+  }
+}
+
 void require_feasible(const Subproblems& problems) {
   // The nu asked for may be the largest feasible value, rounded.
   constexpr double rounding = 1e-12;
-  const Subproblem* tightest = nullptr;
+  if (problems.list.empty() || !nu_of_sides(problems.list.front())) return;
+  std::optional<std::size_t> number;
   double largest = 1;
-  for (const Subproblem& problem : problems.list) {
-    if (!nu_of_sides(problem)) continue;
-    const double feasible = SideWeights(problem).largest_nu();
-    if (feasible >= largest) continue;
+  for_each_largest_nu(problems.list, [&](std::size_t k, double feasible) {
+    if (feasible >= largest) return;
     largest = feasible;
-    tightest = &problem;
-  }
-  if (tightest == nullptr || *nu_of_sides(*tightest) <= largest * (1 + rounding)) return;
-  const SideWeights sides(*tightest);
+    number = k;
+  });
+  if (!number || *nu_of_sides(problems.list.front()) <= largest * (1 + rounding)) return;
+  const Subproblem tightest = problems.list[*number];
+  const SideWeights sides(tightest);
   const auto name = [&](int number) {
     return number == Sides::nobody ? std::string("the rest")
                                    : "'" + problems.classes[static_cast<std::size_t>(number)] + "'";
@@ -213,10 +200,10 @@ void require_feasible(const Subproblems& problems) {
   // Down to six digits, so that what is advised is feasible.
   const double advised = std::floor(largest * 1e6) / 1e6;
   throw Error(Fault::usage,
-              "nu = " + shortest(*nu_of_sides(*tightest)) + " is infeasible for " +
-                  amount(sides.weight[1], sides.rows[1]) + " of class " + name(tightest->positive) +
+              "nu = " + shortest(*nu_of_sides(tightest)) + " is infeasible for " +
+                  amount(sides.weight[1], sides.rows[1]) + " of class " + name(tightest.positive) +
                   " and " + amount(sides.weight[0], sides.rows[0]) + " of " +
-                  (tightest->negative == Sides::nobody ? "" : "class ") + name(tightest->negative),
+                  (tightest.negative == Sides::nobody ? "" : "class ") + name(tightest.negative),
               "the largest feasible nu is " + shortest(advised > 0 ? advised : largest));
 }
 
@@ -243,23 +230,7 @@ Subproblems without(const Subproblems& problems, const std::vector<bool>& left_o
   result.multiclass = problems.multiclass;
   result.classes = problems.classes;
   result.numeric_classes = problems.numeric_classes;
-  result.list.reserve(problems.list.size());
-  for (const Subproblem& problem : problems.list) {
-    Subproblem& rest = result.list.emplace_back();
-    static_cast<Sides&>(rest) = problem;
-    rest.loss = problem.loss;
-    rest.bias = problem.bias;
-    bool has_positive = false, has_negative = false;
-    rest.examples.reserve(problem.examples.size());
-    for (const Example& example : problem.examples) {
-      if (left_out[example.row]) continue;
-      rest.examples.push_back(example);
-      (example.target > 0 ? has_positive : has_negative) = true;
-    }
-    const bool trainable = problems.outcome == Outcome::classes ? has_positive && has_negative
-                                                                : !rest.examples.empty();
-    if (!trainable) result.list.pop_back();
-  }
+  result.list = problems.list.without(left_out);
   require_feasible(result);
   return result;
 }

@@ -4,18 +4,10 @@
 #include <utility>
 #include <vector>
 
-#include "maxmargin/train/formulate/formulate.hpp"
+#include "maxmargin/model/model.hpp"
+#include "maxmargin/train/formulate/subproblem_list.hpp"
 
 namespace maxmargin {
-
-/// One machine to be trained: its examples and their loss.
-struct Subproblem : Sides {
-  std::vector<Example> examples;
-  Loss loss;
-  Bias bias = Bias::unpenalised;
-  /// Coefficients to start from, of rows that are the first of equal ones; see start.hpp.
-  std::vector<std::pair<Index, double>> start{};
-};
 
 /// The machines a task consists of: one for regression and one-class, one per pair of classes or
 /// per class for classification. Rows of weight 0 are absent. Throws Error when the data does not
@@ -26,7 +18,9 @@ struct Subproblems {
   Multiclass multiclass = Multiclass::one_vs_one;
   std::vector<std::string> classes;
   bool numeric_classes = true;
-  std::vector<Subproblem> list;
+  SubproblemList list;
+  /// What is said of machines that there was no time for, which are not in the list any more.
+  Untrained untrained{};
 };
 Subproblems subproblems(const Dataset& data, const Task& task);
 

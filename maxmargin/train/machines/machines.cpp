@@ -206,6 +206,23 @@ bool side_by_side(std::size_t machines, const Threads& threads) {
   return crew > 1 && machines >= 2 * crew;
 }
 
+namespace {
+
+/// The numbers of machines, those of more examples first, by counting.
+std::vector<Index> largest_first(const SubproblemList& list) {
+  std::size_t most = 0;
+  for (std::size_t k = 0; k < list.size(); ++k) most = std::max(most, list.examples(k));
+  std::vector<std::size_t> place(most + 2, 0);  // of the first one with most - n examples
+  for (std::size_t k = 0; k < list.size(); ++k) ++place[most - list.examples(k) + 1];
+  std::partial_sum(place.begin(), place.end(), place.begin());
+  std::vector<Index> order(list.size());
+  for (std::size_t k = 0; k < list.size(); ++k)
+    order[place[most - list.examples(k)]++] = static_cast<Index>(k);
+  return order;
+}
+
+}  // namespace
+
 void for_each_machine(const Examples& data, const Subproblems& problems,
                       const TrainOptions& options, const Context& context,
                       const std::function<void(std::size_t, const Context&)>& work) {
@@ -221,62 +238,86 @@ void for_each_machine(const Examples& data, const Subproblems& problems,
     for (std::size_t k = 0; k < machines; ++k) work(k, each);
     return;
   }
-  std::vector<std::size_t> largest_first(machines);
-  std::iota(largest_first.begin(), largest_first.end(), std::size_t{0});
-  std::stable_sort(largest_first.begin(), largest_first.end(), [&](std::size_t x, std::size_t y) {
-    return problems.list[x].examples.size() > problems.list[y].examples.size();
-  });
+  const std::vector<Index> order = largest_first(problems.list);
   const Threads alone(1);
   const Context each = context.on(alone).with_memory(memory.divided(crew));
-  threads.run(machines, [&](std::size_t task) { work(largest_first[task], each); });
+  threads.run(machines, [&](std::size_t task) { work(order[task], each); });
 }
 
 namespace {
 
 // After a signal, up to so many untrained machines are certified as they are.
-constexpr std::size_t few_machines = 100;
+constexpr std::size_t few_machines = SubproblemList::most_kept;
 
-/// The machine f = 0 of two classes, one of many that did not begin before all had to end. Nothing
-/// where there is time, or no such machine.
-std::optional<TrainedMachine> untrained(const Subproblem& problem, const TrainOptions& options,
-                                        const Audience& audience) {
-  if (std::holds_alternative<NuMargin>(problem.loss) ||
-      std::holds_alternative<OwnLoss>(problem.loss) || options.l1 || options.start ||
-      !options.functions.empty() || !audience.is_over(options.stop))
-    return {};
+/// What f = 0 loses on the examples of a machine, rounded up.
+double loss_of_nothing(const Subproblem& problem) {
+  double sum = 0;
+  for (const Example& example : problem.examples)
+    sum = rounded_up(
+        sum +
+        visit_list([&](const auto& loss) { return loss.value(example.target, 0, example.cost); },
+                   problem.loss));
+  return sum;
+}
+
+/// Losses are not negative, so 0 is below the optimum of each; not of those whose thresholds are
+/// part of the loss.
+bool is_bounded_by_nothing(const Loss& loss) {
+  return !std::holds_alternative<NuMargin>(loss) && !std::holds_alternative<OwnLoss>(loss);
+}
+
+Untrained untrained(const Subproblems& problems, const Audience& audience) {
+  Untrained result;
+  result.ended = audience.ended(Ended::time_limit);
+  result.loss.assign(problems.classes.size(), 0);
+  for (std::size_t k = 0; k < result.loss.size(); ++k) {
+    const Subproblem members = problems.list.of_class(static_cast<int>(k));
+    if (members.examples.empty()) continue;
+    result.loss[k] = is_bounded_by_nothing(members.loss) ? loss_of_nothing(members) : infinity;
+  }
+  return result;
+}
+
+/// The machine f = 0, where nothing else is there.
+TrainedMachine nothing(const Subproblem& problem, const Audience& audience) {
   TrainedMachine part;
   part.certified.solution.ended = audience.ended(Ended::time_limit);
   part.certified.solution.lambda = {0.0};
+  if (!is_bounded_by_nothing(problem.loss)) return part;
   Certificate& certificate = part.certified.certificate;
-  certificate.primal = 0;
-  for (const Example& example : problem.examples)
-    certificate.primal = rounded_up(
-        certificate.primal +
-        visit_list([&](const auto& loss) { return loss.value(example.target, 0, example.cost); },
-                   problem.loss));
-  certificate.dual = 0;  // no loss is negative
+  certificate.primal = loss_of_nothing(problem);
+  certificate.dual = 0;
   certificate.gap = certificate.primal;
   certificate.relative_gap = relative_gap(certificate.primal, certificate.dual);
   return part;
 }
 
+/// The functions that solutions must not mind are looked at before anything is trained.
+void check_functions(const Examples& data, const SubproblemList& list, Audience& audience) {
+  if (data.functions.count() == 0) return;
+  for (std::size_t k = 0; k < list.size() && audience.answer() == Control::proceed; ++k) {
+    audience.look(k);
+    const Subproblem problem = list[k];
+    check_functions(data.functions, problem.examples, problem.loss, problem.bias);
+  }
+}
+
 }  // namespace
 
-std::vector<TrainedMachine> train_machines(const Examples& data, const Subproblems& problems,
-                                           const TrainOptions& options, const Context& context) {
-  if (is_one_problem(problems.multiclass)) return train_together(data, problems, options, context);
-  for (const Subproblem& problem : problems.list)
-    check_functions(data.functions, problem.examples, problem.loss, problem.bias);
+TrainedMachines train_machines(const Examples& data, const Subproblems& problems,
+                               const TrainOptions& options, const Context& context) {
+  if (is_one_problem(problems.multiclass))
+    return {problems, train_together(data, problems, options, context)};
   Audience audience(context, problems.list.size());
-  std::vector<TrainedMachine> trained(problems.list.size());
+  check_functions(data, problems.list, audience);
+  TrainedMachines result{problems, TrainedList(problems.list.size())};
+  TrainedList& trained = result.machines;
   const SmallMachines small(data, problems, options, context);
+  const bool are_many = problems.list.size() > few_machines;
   for_each_machine(data, problems, options, context, [&](std::size_t k, const Context& given) {
-    const Subproblem& problem = problems.list[k];
-    if (problems.list.size() > few_machines)
-      if (auto none = untrained(problem, options, audience)) {
-        trained[k] = *std::move(none);
-        return;
-      }
+    if (are_many && audience.is_over(options.stop)) return;
+    if (are_many) audience.look(k);
+    const Subproblem problem = problems.list[k];
     const MachineRun run{options, given, audience, k};
     if (auto found = small.train(problem, run))
       trained[k] = *std::move(found);
@@ -288,7 +329,17 @@ std::vector<TrainedMachine> train_machines(const Examples& data, const Subproble
     trained[k].certified.f = {};
     trained[k].certified.solution.a = {};
   });
-  return trained;
+  std::vector<std::size_t> numbers = trained.keep_those_there();
+  if (numbers.size() == problems.list.size()) return result;
+  if (numbers.empty()) {
+    numbers = {0};
+    trained.resize(1);
+    trained[0] = nothing(problems.list.front(), audience);
+    trained[0].certified.solution.lambda.resize(1 + data.functions.count());
+  }
+  result.problems.list = problems.list.only(numbers);
+  result.problems.untrained = untrained(problems, audience);
+  return result;
 }
 
 void set_width(const Subproblem& problem, Machine& machine) {
@@ -315,21 +366,25 @@ void set_width(const Subproblem& problem, Machine& machine) {
   for (double& coefficient : machine.coefficient) coefficient /= machine.width;
 }
 
-void assemble(const Examples& data, const Subproblems& problems,
-              std::span<const TrainedMachine> parts, Model& model) {
+void assemble(const Examples& data, const Subproblems& problems, const TrainedList& parts,
+              Model& model) {
   constexpr Index none = 0xffffffffu;
   std::vector<Index> position(data.x->count(), none);
-  for (const TrainedMachine& part : parts)
-    for (const auto& [row, coefficient] : part.coefficients) position[row] = 0;
+  for (std::size_t k = 0; k < parts.size(); ++k)
+    for (const auto& [row, coefficient] : parts[k].coefficients) position[row] = 0;
   for (std::size_t i = 0; i < position.size(); ++i)
     if (position[i] != none) {
       position[i] = static_cast<Index>(model.support_row.size());
       model.support_row.push_back(i);
     }
   model.machines.reserve(model.machines.size() + parts.size());
+  model.untrained = problems.untrained;
+  const Loss loss = problems.list.front().loss;
+  const bool has_width =
+      std::holds_alternative<NuMargin>(loss) || std::holds_alternative<NuTube>(loss);
   for (std::size_t k = 0; k < parts.size(); ++k) {
     Machine machine;
-    static_cast<Sides&>(machine) = problems.list[k];
+    static_cast<Sides&>(machine) = problems.list.sides(k);
     machine.support.reserve(parts[k].coefficients.size());
     machine.coefficient.reserve(parts[k].coefficients.size());
     for (const auto& [row, coefficient] : parts[k].coefficients) {
@@ -343,7 +398,7 @@ void assemble(const Examples& data, const Subproblems& problems,
     // Bounds that the coefficients in the file prove.
     machine.certificate.best_primal = machine.certificate.primal;
     machine.certificate.best_dual = machine.certificate.dual;
-    set_width(problems.list[k], machine);
+    if (has_width) set_width(problems.list[k], machine);
     model.machines.push_back(std::move(machine));
   }
 }

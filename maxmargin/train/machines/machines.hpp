@@ -1,7 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
+#include <memory>
 #include <mutex>
 
 #include "maxmargin/base/clock.hpp"
@@ -22,29 +24,76 @@ struct TrainedMachine {
   double residual = 1;
 };
 
+/// The machines of a list of problems, those that there was no time for being none. A place takes 8
+/// bytes until there is a machine.
+class TrainedList {
+ public:
+  TrainedList() = default;
+  explicit TrainedList(std::size_t size) : machines_(size) {}
+
+  std::size_t size() const { return machines_.size(); }
+  bool empty() const { return machines_.empty(); }
+  void resize(std::size_t size) { machines_.resize(size); }
+  bool has(std::size_t k) const { return machines_[k] != nullptr; }
+  /// One that is not there begins to be.
+  TrainedMachine& operator[](std::size_t k) {
+    if (!machines_[k]) machines_[k] = std::make_unique<TrainedMachine>();
+    return *machines_[k];
+  }
+  const TrainedMachine& operator[](std::size_t k) const { return *machines_[k]; }
+  /// The numbers of those that are there, which are all that is left.
+  std::vector<std::size_t> keep_those_there() {
+    std::vector<std::size_t> numbers;
+    for (std::size_t k = 0; k < machines_.size(); ++k)
+      if (machines_[k]) numbers.push_back(k);
+    std::erase(machines_, nullptr);
+    return numbers;
+  }
+
+ private:
+  std::vector<std::unique_ptr<TrainedMachine>> machines_;
+};
+
 /// Reports the progress of several machines, trained one after another or side by side, to one
 /// observer.
 class Audience {
  public:
   /// Keeps a reference to the observer of the context.
   Audience(const Context& context, std::size_t machines)
-      : observer_(context.observer), seconds_(context.seconds), shares_(machines, 0.0) {}
+      : observer_(context.observer),
+        seconds_(context.seconds),
+        machines_(machines),
+        shares_(machines <= most_shares ? machines : 0, 0.0) {}
 
   Control tell(std::size_t machine, Progress progress) {
     const std::lock_guard lock(mutex_);
     set_share(machine, progress.done);
     progress.seconds = clock_.seconds();
-    progress.done = std::min(1.0, sum_of_shares_ / static_cast<double>(shares_.size()));
+    progress.done = std::min(1.0, sum_of_shares_ / static_cast<double>(machines_));
     if (answer_ == Control::proceed && observer_) answer_ = observer_(progress);
     return answer_;
   }
   void finished(std::size_t machine) {
     const std::lock_guard lock(mutex_);
+    if (shares_.empty()) ++sum_of_shares_;
     set_share(machine, 1);
   }
   Control answer() const {
     const std::lock_guard lock(mutex_);
     return answer_;
+  }
+  /// Asks on behalf of machines that are trained so soon that none of them does, now and then.
+  void look(std::size_t machine) {
+    constexpr double between = 0.1;
+    {
+      const std::lock_guard lock(mutex_);
+      const double now = clock_.seconds();
+      if (now < looked_ + between) return;
+      looked_ = now;
+    }
+    Progress progress;
+    progress.phase = "train";
+    tell(machine, progress);
   }
   /// The limits less the time that has passed; the limit is one for all machines.
   Stop rest_of(Stop stop) const {
@@ -53,15 +102,24 @@ class Audience {
     return stop;
   }
   /// Whether a machine that has not begun need not begin.
-  bool is_over(const Stop& stop) const { return rest_of(stop).seconds <= 0; }
+  bool is_over(const Stop& stop) const {
+    if (is_over_.load(std::memory_order_relaxed)) return true;  // of millions, each asks
+    if (rest_of(stop).seconds > 0) return false;
+    is_over_.store(true, std::memory_order_relaxed);
+    return true;
+  }
   /// A machine that had no time because another one was cancelled is cancelled, too.
   Ended ended(Ended machine) const {
     return answer() == Control::cancel && machine == Ended::time_limit ? Ended::cancelled : machine;
   }
 
  private:
+  // Of more machines, only those that have finished count.
+  static constexpr std::size_t most_shares = std::size_t{1} << 16;
+
   /// Updates the sum, since there may be millions of machines.
   void set_share(std::size_t machine, double share) {
+    if (shares_.empty()) return;
     sum_of_shares_ += share - shares_[machine];
     shares_[machine] = share;
   }
@@ -69,9 +127,12 @@ class Audience {
   const Observer& observer_;
   const double seconds_;
   mutable std::mutex mutex_;
+  const std::size_t machines_;
   std::vector<double> shares_;
   double sum_of_shares_ = 0;
   Control answer_ = Control::proceed;
+  double looked_ = -infinity;
+  mutable std::atomic<bool> is_over_ = false;
   Stopwatch clock_;
 };
 
@@ -117,9 +178,17 @@ void state_as_given(const Formulated& formulated, const Stop& stop, Certified& c
 TrainedMachine train_one(const Examples& data, const Formulated& formulated, const MachineRun& run,
                          std::span<const std::pair<Index, double>> start = {});
 
-/// Trains all machines; their variables and f are discarded.
-std::vector<TrainedMachine> train_machines(const Examples& data, const Subproblems& problems,
-                                           const TrainOptions& options, const Context& context);
+/// Machines and their problems. Those that there was no time for are in neither list: see
+/// Subproblems::untrained.
+struct TrainedMachines {
+  Subproblems problems;
+  TrainedList machines;
+};
+
+/// Trains all machines; their variables and f are discarded. Of more than a hundred, those that
+/// have not begun when all has to end are left out, but for one where there is no other.
+TrainedMachines train_machines(const Examples& data, const Subproblems& problems,
+                               const TrainOptions& options, const Context& context);
 
 /// The bias of a machine that penalises it.
 double sum_of_coefficients(const DualQp& qp, std::span<const double> a);
@@ -130,18 +199,17 @@ double sum_of_coefficients(const DualQp& qp, std::span<const double> a);
 void set_width(const Subproblem& problem, Machine& machine);
 
 /// The numbers of the support vectors of all machines, once each, and the machines over them.
-void assemble(const Examples& data, const Subproblems& problems,
-              std::span<const TrainedMachine> trained, Model& model);
+void assemble(const Examples& data, const Subproblems& problems, const TrainedList& trained,
+              Model& model);
 
 /// The model of these machines, and the report of the training. It has the numbers of its support
 /// vectors, but no copy of them.
 Trained summed_up(const Prepared& prepared, const Subproblems& problems,
-                  const TrainOptions& options, std::span<const TrainedMachine> machines,
-                  const Threads& threads);
+                  const TrainOptions& options, const TrainedList& machines, const Threads& threads);
 
 /// The same with the support vectors.
 Trained put_together(const Prepared& prepared, const Subproblems& problems,
-                     const TrainOptions& options, std::span<const TrainedMachine> machines,
+                     const TrainOptions& options, const TrainedList& machines,
                      const Threads& threads);
 
 }  // namespace maxmargin

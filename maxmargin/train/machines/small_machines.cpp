@@ -150,9 +150,9 @@ SmallMachines::SmallMachines(const Examples& data, const Subproblems& problems,
   const std::size_t n = data.K->size(), bytes = n * n * sizeof(double);
   if (bytes > memory_for(options, context).small_machines().bytes) return;
   std::size_t used = 0;  // kernel values that machines ask for
-  for (const Subproblem& problem : problems.list)
-    if (problem.examples.size() <= FewRows::most)
-      used += problem.examples.size() * problem.examples.size();
+  for (std::size_t k = 0; k < problems.list.size(); ++k)
+    if (const std::size_t rows = problems.list.examples(k); rows <= FewRows::most)
+      used += rows * rows;
   if (used < n * n / 2) return;
   values_ = exact_values(*data.K, context.threads);
   points_ = n;

@@ -108,17 +108,24 @@ void take_start(const Model& model, const TrainOptions& options, Prepared& prepa
   const auto before = model.task ? cost_of(*model.task) : std::nullopt;
   const auto now = cost_of(options.task);
   const double factor = before && now ? *now / *before : 1;
-  for (Subproblem& problem : prepared.problems.list)
-    for (const Machine& machine : model.machines) {
-      if (machine.positive != problem.positive || machine.negative != problem.negative) continue;
-      // The margin that the coefficients of a nu machine were divided by.
-      const bool divided = std::holds_alternative<NuMargin>(problem.loss) && machine.width > 0;
-      const double scale = divided ? machine.width : factor;
-      for (std::size_t k = 0; k < machine.support.size(); ++k)
-        if (is_found(row[machine.support[k]]))
-          problem.start.emplace_back(row[machine.support[k]], scale * machine.coefficient[k]);
-      break;
-    }
+  SubproblemList& list = prepared.problems.list;
+  const bool is_nu = std::holds_alternative<NuMargin>(list.front().loss);
+  std::map<std::pair<int, int>, const Machine*> of_sides;
+  for (const Machine& machine : model.machines)
+    of_sides.emplace(std::pair(machine.positive, machine.negative), &machine);
+  for (std::size_t number = 0; number < list.size(); ++number) {
+    const Sides sides = list.sides(number);
+    const auto found = of_sides.find({sides.positive, sides.negative});
+    if (found == of_sides.end()) continue;
+    const Machine& machine = *found->second;
+    // The margin that the coefficients of a nu machine were divided by.
+    const double scale = is_nu && machine.width > 0 ? machine.width : factor;
+    std::vector<std::pair<Index, double>> start;
+    for (std::size_t k = 0; k < machine.support.size(); ++k)
+      if (is_found(row[machine.support[k]]))
+        start.emplace_back(row[machine.support[k]], scale * machine.coefficient[k]);
+    if (!start.empty()) list.set_start(number, std::move(start));
+  }
 }
 
 Choice starting(Choice choice, const DualQp& qp, const TrainOptions& options, std::size_t memory) {

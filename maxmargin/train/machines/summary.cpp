@@ -78,17 +78,16 @@ Model model_without_machines(const Prepared& prepared, const Subproblems& proble
 }  // namespace
 
 Trained summed_up(const Prepared& prepared, const Subproblems& problems,
-                  const TrainOptions& options, std::span<const TrainedMachine> parts,
-                  const Threads& threads) {
+                  const TrainOptions& options, const TrainedList& parts, const Threads& threads) {
   const Examples& examples = prepared.examples;
   Trained trained;
   trained.merged_rows = prepared.merged_rows;
   trained.model = model_without_machines(prepared, problems, options);
   // Machines that had no time to begin have no solver.
-  const auto first =
-      std::ranges::find_if(parts, [](const TrainedMachine& part) { return !part.solver.empty(); });
-  trained.solver = first == parts.end() ? "none" : first->solver;
-  trained.reason = first == parts.end() ? "there was no time to begin" : first->reason;
+  std::size_t first = 0;
+  while (first < parts.size() && parts[first].solver.empty()) ++first;
+  trained.solver = first == parts.size() ? "none" : parts[first].solver;
+  trained.reason = first == parts.size() ? "there was no time to begin" : parts[first].reason;
   trained.model.options.emplace_back("solver", trained.solver);
   trained.model.options.emplace_back("reason", trained.reason);
   if (examples.approximation) {
@@ -97,7 +96,8 @@ Trained summed_up(const Prepared& prepared, const Subproblems& problems,
     trained.residual = low.residual.empty() ? 1 : low.residual.back() / low.trace;
   }
   trained.true_dual = 0;
-  for (const TrainedMachine& part : parts) {
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    const TrainedMachine& part = parts[k];
     trained.true_dual += part.true_dual;
     if (!part.improvement) continue;
     trained.improvement.push_back(*part.improvement);
@@ -105,7 +105,7 @@ Trained summed_up(const Prepared& prepared, const Subproblems& problems,
     trained.residual = std::max(trained.residual, part.residual);
   }
   trained.ended = prepared.ended();
-  trained.certificate = parts.front().certified.certificate;
+  trained.certificate = parts[0].certified.certificate;
   trained.own_primal = trained.own_dual = 0;
   for (std::size_t k = 0; k < parts.size(); ++k) {
     const Certified& certified = parts[k].certified;
@@ -125,11 +125,15 @@ Trained summed_up(const Prepared& prepared, const Subproblems& problems,
     trained.ended = worse(trained.ended, machine.ended);
   if (trained.ended == Ended::unbounded && trained.obstacle.empty())
     trained.obstacle = std::string(no_margin);
+  if (!problems.untrained.none()) {
+    trained.ended = worse(trained.ended, problems.untrained.ended);
+    add_to(trained.certificate, certificate_of_untrained(trained.model));
+  }
   return trained;
 }
 
 Trained put_together(const Prepared& prepared, const Subproblems& problems,
-                     const TrainOptions& options, std::span<const TrainedMachine> parts,
+                     const TrainOptions& options, const TrainedList& parts,
                      const Threads& threads) {
   Trained trained = summed_up(prepared, problems, options, parts, threads);
   const Features& all = *prepared.examples.x;

@@ -10,15 +10,15 @@ void require_possible(const Examples& data, const Subproblems& problems,
   const auto refuse = [](const std::string& why, const std::string& mend) {
     throw Error(Fault::usage, "crammer-singer cannot do this: " + why, mend);
   };
-  for (const Subproblem& problem : problems.list) {
-    if (!std::holds_alternative<Hinge>(problem.loss))
-      refuse("its loss is the hinge", "leave --loss out, or choose another --multiclass");
-    if (problem.bias == Bias::unpenalised)
-      refuse("it has no free bias", "choose --bias none or penalised");
-    for (const Example& example : problem.examples)
-      if (std::isinf(example.cost))
-        refuse("it has no hard margin", "give a large --cost in the place of --hard-margin");
-  }
+  // Those of all classes have the same rows, loss and bias.
+  const Subproblem first = problems.list.front();
+  if (!std::holds_alternative<Hinge>(first.loss))
+    refuse("its loss is the hinge", "leave --loss out, or choose another --multiclass");
+  if (first.bias == Bias::unpenalised)
+    refuse("it has no free bias", "choose --bias none or penalised");
+  for (const Example& example : first.examples)
+    if (std::isinf(example.cost))
+      refuse("it has no hard margin", "give a large --cost in the place of --hard-margin");
   if (data.functions.count() > 0)
     refuse("it knows no functions beside the kernel part", "leave --parametric out");
   if (options.approximate)
@@ -41,9 +41,12 @@ FormulatedTogether formulate_together(const Examples& data, const Subproblems& p
   qp.K = points.qp.K;
   qp.classes = problems.list.size();
   std::vector<Index> label(data.x->count(), 0);
-  for (std::size_t k = 0; k < problems.list.size(); ++k)
-    for (const Example& example : problems.list[k].examples)
+  const SubproblemList& list = problems.list;
+  for (std::size_t k = 0; k < list.size(); ++k) {
+    const Subproblem own = list.is_kept() ? list[k] : list.of_class(list.sides(k).positive);
+    for (const Example& example : own.examples)
       if (example.target > 0) label[example.row] = static_cast<Index>(k);
+  }
   std::map<std::pair<Index, Index>, Index> example_of;  // of point and class
   for (std::size_t i = 0; i < first.examples.size(); ++i) {
     const Example& example = first.examples[i];
@@ -63,8 +66,8 @@ FormulatedTogether formulate_together(const Examples& data, const Subproblems& p
   return result;
 }
 
-std::vector<TrainedMachine> train_together(const Examples& data, const Subproblems& problems,
-                                           const TrainOptions& options, const Context& context) {
+TrainedList train_together(const Examples& data, const Subproblems& problems,
+                           const TrainOptions& options, const Context& context) {
   require_possible(data, problems, options);
   const FormulatedTogether formulated =
       formulate_together(data, problems, options.kernel, context.threads);
@@ -81,7 +84,7 @@ std::vector<TrainedMachine> train_together(const Examples& data, const Subproble
       qp, rows ? &view : nullptr,
       {audience.rest_of(options.stop), memory_for(options, context).bytes, options.seed},
       context.watched_by([&](const Progress& progress) { return audience.tell(0, progress); }));
-  std::vector<TrainedMachine> machines(qp.classes);
+  TrainedList machines(qp.classes);
   for (std::size_t k = 0; k < qp.classes; ++k) {
     TrainedMachine& machine = machines[k];
     machine.solver = solved.solver;

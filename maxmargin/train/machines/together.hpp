@@ -22,7 +22,7 @@ FormulatedTogether formulate_together(const Examples& data, const Subproblems& p
 
 /// Trains all machines of `problems` in the one problem of Crammer and Singer. Throws Error for
 /// what this has no room for: a free bias, functions, an approximated kernel, another solver.
-std::vector<TrainedMachine> train_together(const Examples& data, const Subproblems& problems,
-                                           const TrainOptions& options, const Context& context);
+TrainedList train_together(const Examples& data, const Subproblems& problems,
+                           const TrainOptions& options, const Context& context);
 
 }  // namespace maxmargin

@@ -54,6 +54,10 @@ class RowCache {
   }
   std::uint64_t computed() const { return computed_; }
 
+  /// Frees the memory, before another cache takes its place: both at a time would be twice the
+  /// limit.
+  void release() { arena_ = {}; }
+
   /// Replaces the matrix by `K`, the old one restricted to `points`: rows of other points are
   /// dropped, the rest is cut to the columns that remain, in place.
   void restrict_to(std::shared_ptr<const Quadratic> K, std::span<const Index> points,
