@@ -25,7 +25,10 @@ constexpr const char* predict_usage =
     "This is maxmargin; 'maxmargin predict --help' shows what else it can do.\n";
 
 // Enough rows to keep all cores busy, few enough to bound the memory.
-constexpr std::size_t rows_at_a_time = 8192;
+// Rows per batch, fewer where the decision values of thousands of pairs would take much memory: as
+// many as stay in the caches, or a few that share a pass over the coefficients.
+constexpr std::size_t most_rows = 8192, few_rows = 8;
+constexpr std::size_t bytes_in_cache = std::size_t{8} << 20, most_bytes = std::size_t{64} << 20;
 
 struct PredictCommand {
   int probability = 0;
@@ -96,6 +99,13 @@ class Writer {
     return !predicts_classes(model_.type) && model_.type != LibsvmType::one_class;
   }
 
+  std::size_t rows_at_a_time() const {
+    const std::size_t bytes = std::max<std::size_t>(1, predictor_.pairs()) * sizeof(double);
+    const std::size_t in_cache = bytes_in_cache / bytes;
+    if (in_cache < few_rows) return std::clamp<std::size_t>(most_bytes / bytes, 1, few_rows);
+    return std::min(in_cache, most_rows);
+  }
+
   std::string lines(const Dataset& batch, const Threads& threads, Summary& summary) const {
     const std::size_t pairs = predictor_.pairs();
     const std::vector<double> values = predictor_.decision_values(batch.x, threads);
@@ -151,7 +161,8 @@ int predict(Arguments arguments) {
   std::string lines = writer.head();
   while (true) {
     output.write(std::as_bytes(std::span(lines)));
-    const Dataset batch = reading(command.data, [&] { return reader.next(rows_at_a_time); });
+    const Dataset batch =
+        reading(command.data, [&] { return reader.next(writer.rows_at_a_time()); });
     if (batch.rows() == 0) break;
     lines = writer.lines(batch, threads, summary);
   }

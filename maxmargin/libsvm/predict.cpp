@@ -1,10 +1,13 @@
 #include "maxmargin/libsvm/predict.hpp"
 
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+
+#include "maxmargin/data/renumbering.hpp"
 #include "maxmargin/kernel/given.hpp"
 #include "maxmargin/libsvm/calibration.hpp"
-
-#include <algorithm>
-#include <map>
 
 namespace maxmargin {
 namespace {
@@ -26,10 +29,49 @@ Model own_model(const LibsvmModel& model, std::span<const std::uint64_t> serial)
   return own;
 }
 
+// Of classes with fewer support vectors, most of the general way would be the machines: what is
+// laid out, judged and added up for each pair.
+constexpr std::size_t few_vectors_a_class = 20;
+// Rows whose sums share a pass over the coefficients.
+constexpr std::size_t rows_a_pass = 8;
+
+bool has_classes_of_few(const LibsvmModel& model) {
+  const std::size_t classes = model.labels.size();
+  return classes > 2 && !is_given(model.kernel) && !model.training &&
+         model.vectors() <= few_vectors_a_class * classes && Renumbering(model.support).none();
+}
+
+Features as_sparse(const Rows& rows) {
+  Features result = Features::sparse(rows.columns);
+  std::vector<Index> which;
+  std::vector<double> values;
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    which.clear();
+    values.clear();
+    rows.for_each(i, [&](Index feature, double value) {
+      which.push_back(feature);
+      values.push_back(value);
+    });
+    result.append(which, values);
+  }
+  return result;
+}
+
 }  // namespace
 
 LibsvmPredictor::LibsvmPredictor(const LibsvmModel& model)
-    : model_(model), serial_(distinct(model.serial)), own_(own_model(model, serial_)) {
+    : model_(model), serial_(distinct(model.serial)) {
+  if (has_classes_of_few(model)) {
+    engine_ = make_engine(model.kernel, model.support);
+    // A pair asks for one column of its second class and goes on to the next class.
+    const std::size_t n = model.vectors(), columns = model.columns();
+    of_column_.resize(n * columns);
+    for (std::size_t v = 0; v < n; ++v)
+      for (std::size_t c = 0; c < columns; ++c)
+        of_column_[c * n + v] = model.coefficients[v * columns + c];
+    return;
+  }
+  own_ = own_model(model, serial_);
   if (!own_.machines.empty()) predictor_.emplace(own_);
   if (model.labels.empty()) {
     pair_machine_ = {{0, 1}};
@@ -67,6 +109,41 @@ Features LibsvmPredictor::matrix_rows(const Rows& rows) const {
   return chosen;
 }
 
+/// The sums over the support vectors of each pair, as LIBSVM's README defines them, with kernel
+/// values in double.
+std::vector<double> LibsvmPredictor::by_definition(const Rows& given,
+                                                   const Threads& threads) const {
+  Rows rows = given;
+  rows.columns = std::max(rows.columns, model_.support.columns());
+  const std::size_t n = model_.vectors(), columns = model_.columns(), many = pairs();
+  std::vector<std::size_t> first{0};  // the first vector of each class
+  for (const std::uint64_t size : model_.sizes) first.push_back(first.back() + size);
+  std::vector<double> values(rows.count * many);
+  threads.split(rows.count, rows_a_pass, [&](std::size_t begin, std::size_t end) {
+    std::vector<Index> which(end - begin);
+    std::iota(which.begin(), which.end(), static_cast<Index>(begin));
+    std::vector<double> K(which.size() * n), turned(n * rows_a_pass, 0.0);
+    engine_->exact_block(rows, which, 0, n, K.data(), n);
+    for (std::size_t r = 0; r < which.size(); ++r)
+      for (std::size_t v = 0; v < n; ++v) turned[v * rows_a_pass + r] = K[r * n + v];
+    std::array<double, rows_a_pass> sum;
+    const auto add = [&](double coefficient, std::size_t vector) {
+      const double* value = &turned[vector * rows_a_pass];
+      for (std::size_t r = 0; r < rows_a_pass; ++r) sum[r] += coefficient * value[r];
+    };
+    std::size_t pair = 0;
+    for (std::size_t i = 0; i + 1 < first.size(); ++i)
+      for (std::size_t j = i + 1; j + 1 < first.size(); ++j, ++pair) {
+        sum.fill(-model_.rho[pair]);
+        for (std::size_t v = first[i]; v < first[i + 1]; ++v)
+          add(model_.coefficients[v * columns + j - 1], v);
+        for (std::size_t v = first[j]; v < first[j + 1]; ++v) add(of_column_[i * n + v], v);
+        for (std::size_t r = 0; r < which.size(); ++r) values[(begin + r) * many + pair] = sum[r];
+      }
+  });
+  return values;
+}
+
 std::vector<double> LibsvmPredictor::decision_values(const Rows& rows,
                                                      const Threads& threads) const {
   const bool only_decide = model_.type != LibsvmType::epsilon_svr &&
@@ -76,6 +153,8 @@ std::vector<double> LibsvmPredictor::decision_values(const Rows& rows,
 
 std::vector<double> LibsvmPredictor::decision_values(const Rows& rows, const Threads& threads,
                                                      Precision precision) const {
+  if (engine_ && rows.sparse()) return by_definition(rows, threads);
+  if (engine_) return by_definition(as_sparse(rows), threads);
   if (!predictor_) return {};
   std::vector<double> f;
   if (is_given(model_.kernel))

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "maxmargin/kernel/engine/engine.hpp"
 #include "maxmargin/libsvm/model.hpp"
 #include "maxmargin/model/predict.hpp"
 
@@ -52,8 +54,11 @@ class LibsvmPredictor {
     double sign;          ///< -1: its positive class is the pair's second
   };
   Features matrix_rows(const Rows& rows) const;
+  std::vector<double> by_definition(const Rows& rows, const Threads& threads) const;
 
   const LibsvmModel& model_;
+  std::unique_ptr<Engine> engine_;  ///< of the support vectors, for classes of a few; or else own_
+  std::vector<double> of_column_;   ///< with it: the coefficients, column by column
   std::vector<std::uint64_t> serial_;  ///< precomputed kernel: the columns in use, increasing
   Model own_;
   std::optional<Predictor> predictor_;  ///< none where there is only one class
