@@ -144,6 +144,7 @@ std::optional<TrainedMachine> SmallMachines::train(const Subproblem& problem,
     if (!(found.kkt <= stop.kkt && found.relative_gap <= stop.relative_gap)) continue;
     part.solver = Smo::name;
     part.reason = "few rows each";
+    run.given.note(Way::small_machine);
     const std::vector<double>& a = part.certified.solution.a;
     part.coefficients.reserve(a.size());
     for (std::size_t v = 0; v < a.size(); ++v)
