@@ -11,6 +11,7 @@
 #include "maxmargin/train/train.hpp"
 #include "tests/all_kernels.hpp"
 #include "tests/made_data.hpp"
+#include "tests/other_costs.hpp"
 
 namespace maxmargin::conformance_test {
 namespace {
@@ -232,12 +233,15 @@ Dataset data_for(const NamedKernel& kernel, const NamedTask& task, Storage stora
   return data;
 }
 
-// SMO as it goes over many rows: parts of the problem first, and sets that do not hold it.
+// SMO as it goes over many rows: parts of the problem first, and sets that do not hold it; and as
+// it goes where values are expensive. tests/fast_paths_test.cpp shows that these ways are gone.
 constexpr std::string_view small_parts = "smo in small parts";
+constexpr std::string_view dear_values = "smo with expensive values";
 
 std::vector<std::string> all_runs() {
   std::vector<std::string> runs = all_solvers();
   runs.emplace_back(small_parts);
+  runs.emplace_back(dear_values);
   return runs;
 }
 
@@ -248,11 +252,12 @@ class Conformance : public testing::TestWithParam<std::tuple<NamedKernel, NamedT
     result.task = std::get<1>(GetParam()).task;
     result.kernel = std::get<0>(GetParam()).kernel;
     result.solver = solver;
-    if (solver == small_parts) {
+    if (solver == small_parts || solver == dear_values) {
       result.solver = Smo::name;
       Smo parts;
       parts.working_set = 4;
-      parts.cascade_from = 8;
+      if (solver == small_parts) parts.cascade_from = 8;
+      parts.least_part = 8;
       result.settings = parts;
     }
     result.stop.kkt = 1e-5;
@@ -263,16 +268,22 @@ class Conformance : public testing::TestWithParam<std::tuple<NamedKernel, NamedT
     return result;
   }
 
+  static Context context(const std::string& solver, const Threads& threads) {
+    return solver == dear_values ? Context(threads).with_costs(other_costs::dear_values())
+                                 : Context(threads);
+  }
+
   /// Calls `check(run)` for each storage and each solver that accepts the problem.
   void for_each_run(const std::function<void(const Case&)>& check) const {
     const auto& [kernel, task] = GetParam();
+    const Threads two(2);
     for (const Storage storage : {Storage::dense_floats, Storage::dense_doubles, Storage::sparse}) {
       int accepted = 0;
       for (const std::string& solver : all_runs()) {
         SCOPED_TRACE(made::name_of(storage) + ", " + solver);
         try {
           Dataset data = data_for(kernel, task, storage);
-          Trained trained = train(made::copy_of(data), options(solver), Threads(2));
+          Trained trained = train(made::copy_of(data), options(solver), context(solver, two));
           ++accepted;
           check(Case{std::move(data), kernel.kernel, task.task, std::move(trained)});
         } catch (const Error& refusal) {
@@ -356,12 +367,14 @@ TEST_P(Conformance, CertificateObjectivesAndDecisionValuesHold) {
 
 TEST_P(Conformance, NumberOfThreadsDoesNotChangeOneBit) {
   const auto& [kernel, task] = GetParam();
+  const Threads alone(1), three_threads(3);
   for (const std::string& solver : all_runs()) {
     SCOPED_TRACE(solver);
     const Dataset data = data_for(kernel, task, Storage::sparse);
     try {
-      const Model one = train(made::copy_of(data), options(solver), Threads(1)).model;
-      const Model three = train(made::copy_of(data), options(solver), Threads(3)).model;
+      const Model one = train(made::copy_of(data), options(solver), context(solver, alone)).model;
+      const Model three =
+          train(made::copy_of(data), options(solver), context(solver, three_threads)).model;
       EXPECT_EQ(digest(one), digest(three));
       EXPECT_EQ(Predictor(one).decision_values(data.x, Threads(1)),
                 Predictor(three).decision_values(data.x, Threads(3)));

@@ -4,29 +4,14 @@
 
 #include "maxmargin/train/train.hpp"
 #include "tests/made_data.hpp"
+#include "tests/other_costs.hpp"
 
 namespace maxmargin::costs_test {
 namespace {
 
 using made::Storage;
-
-/// Kernel values are worth caching, copying and sharing, however cheap; Newton steps always pay.
-CostModel dear_values() {
-  CostModel costs;
-  costs.touch_value = costs.read_value = costs.pick_value = costs.pick_cached_value = 0;
-  costs.copy_value = costs.allot_value = 0;
-  costs.assemble = costs.factor = 0;
-  return costs;
-}
-
-/// Kernel values are computed anew each time; no Newton step pays, and no system of equations.
-CostModel dear_memory() {
-  CostModel costs;
-  costs.touch_value = costs.read_value = costs.pick_value = costs.pick_cached_value = 1e9;
-  costs.copy_value = costs.allot_value = 1e9;
-  costs.assemble = costs.factor = costs.make_columns = 1e9;
-  return costs;
-}
+using other_costs::dear_memory;
+using other_costs::dear_values;
 
 void expect_same_optimum(const Dataset& data, const TrainOptions& options) {
   const Threads threads(2);

@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <string>
+#include <typeinfo>
 
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/kernel/engine/engine.hpp"
@@ -12,10 +14,14 @@
 #include "maxmargin/problem/matrix/cache/cached_values.hpp"
 #include "maxmargin/problem/matrix/cache/truncated_rows.hpp"
 #include "maxmargin/problem/matrix/capabilities.hpp"
+#include "maxmargin/problem/matrix/forwarding.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 #include "maxmargin/problem/matrix/low_rank/low_rank.hpp"
 #include "maxmargin/solver/smo/sum_row.hpp"
+#include "maxmargin/train/machines/few_rows.hpp"
+#include "maxmargin/train/machines/machine_matrix.hpp"
 #include "tests/dense_quadratic.hpp"
+#include "tests/source_tree.hpp"
 
 namespace maxmargin::matrix_test {
 namespace {
@@ -118,6 +124,20 @@ std::vector<Kind> all_kinds() {
     plain.push_back({"dense", std::make_shared<DenseQuadratic>(60, values.of), values, ""});
   }
   {
+    const Kind& whole = plain.front();
+    const std::vector<double> all = exact_values(*whole.K, one_thread);
+    std::vector<Index> points;
+    for (std::size_t i = 1; i < whole.values.size; i += 4) points.push_back(static_cast<Index>(i));
+    // Its memory has been another machine's before.
+    auto K = std::make_shared<MachineMatrix>(whole.K->traits());
+    K->assign(all, whole.values.size, std::vector<Index>{3, 2, 140});
+    K->assign(all, whole.values.size, points);
+    Values part{points.size(), {}};
+    for (const Index i : points)
+      for (const Index j : points) part.of.push_back(whole.values.at(i, j));
+    plain.push_back({"machine", std::move(K), part, ""});
+  }
+  {
     const auto rows = cloud(80, 6);
     auto Z = std::make_shared<LowRank>(80, 6);
     for (std::size_t i = 0; i < 80; ++i)
@@ -144,6 +164,8 @@ std::vector<Kind> all_kinds() {
   };
   for (const Kind& each : plain) {
     all.push_back(each);
+    all.push_back({"forwarded " + each.name, std::make_shared<ForwardingQuadratic>(each.K),
+                   each.values, with_partial(each.can)});
     all.push_back({"biased " + each.name, make_biased(each.K), plus_one(each.values),
                    with_partial(each.can)});
     for (const CachePolicy policy : {CachePolicy::row, CachePolicy::element}) {
@@ -393,7 +415,14 @@ class Questions {
 };
 
 TEST(Matrix, EveryKindAnswersEveryQuestion) {
+  // A class that stands in the sources and is not asked could answer anything.
+  std::map<std::string, std::string> not_asked = testing_tree::classes_derived_from("Quadratic");
+  EXPECT_GE(not_asked.size(), 10u);
   for (const Kind& kind : all_kinds()) {
+    const Quadratic& of_kind = *kind.K;
+    std::erase_if(not_asked, [&](const auto& each) {
+      return testing_tree::is_class(typeid(of_kind), each.first);
+    });
     SCOPED_TRACE(kind.name);
     EXPECT_EQ(capabilities(kind.K->can()), kind.can);
     const Questions ask(kind);
@@ -411,6 +440,8 @@ TEST(Matrix, EveryKindAnswersEveryQuestion) {
     ask.truncated();
     ask.factored();
   }
+  for (const auto& [name, path] : not_asked)
+    ADD_FAILURE() << path << ": " << name << " is a matrix that nobody asks";
 }
 
 TEST(Matrix, MadeFromAnotherItIsJudgedByTheErrorsOfThatOne) {

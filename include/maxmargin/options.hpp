@@ -52,9 +52,11 @@ class Row {
 using KernelFunction = std::function<double(const Row& x, const Row& z)>;
 
 /// A convex cost c(z) of the user's own: z = y f with y = +1 or -1 for task svc, z = f - y for task
-/// svr. Functions are called from several threads at once. train() looks at them on a grid and
-/// refuses what is not convex or does not fit together. examples/own_cost.cpp has one: c(z) =
-/// log cosh z, whose conjugate is ((1 + t) log(1 + t) + (1 - t) log(1 - t)) / 2 between -1 and 1.
+/// svr. Functions are called from several threads at once. Before: c is convex, and what stands
+/// beside it belongs to it. After: train() has looked at them on a grid and thrown an Error where
+/// they are not convex or do not fit together; between its points they are taken on trust.
+/// examples/own_cost.cpp has one: c(z) = log cosh z, whose conjugate is
+/// ((1 + t) log(1 + t) + (1 - t) log(1 - t)) / 2 between -1 and 1.
 struct OwnCost {
   using Function = std::function<double(double)>;
   std::string label;         ///< under which models mention it
@@ -80,8 +82,10 @@ struct TrainingProgress {
 ///   maxmargin::Options options{{"task", "svr"}, {"cost", 10}, {"gamma", 1}, {"gap", 1e-6}};
 ///   options.set("solver", "smo").set("time-limit", "60s");
 ///
-/// Nothing is checked before train() is called, which throws an Error for an unknown name (with the
-/// one that was probably meant), a value that does not fit, and an option without effect.
+/// Before: nothing; whatever is given is taken. After: it is checked by train(), which throws an
+/// Error for an unknown name (with the one that was probably meant), a value that does not fit, and
+/// an option without effect, before any work. Trainings leave the options as they are, so that they
+/// serve for several, also in several threads at once; copies are independent.
 class Options {
  public:
   /// A value, by its text: "rbf", 10, 0.5, true.
@@ -101,20 +105,25 @@ class Options {
   Options() = default;
   Options(std::initializer_list<std::pair<std::string_view, Value>> given);
 
-  /// The last value of a name counts; "class-weight", "parametric" and "parametric-column" add up.
+  /// After: the option has this value. The last value of a name counts; "class-weight",
+  /// "parametric" and "parametric-column" add up.
   Options& set(std::string_view name, const Value& value);
 
   /// A kernel of the user's own. `mercer`: whether it is positive semi-definite, which is
-  /// taken on trust; otherwise the gap is no bound.
+  /// taken on trust; otherwise the gap is no bound. After: models are trained with it and mention
+  /// its label; one that was loaded from a file gets the function by Model::with_kernel.
   Options& own_kernel(std::string label, KernelFunction kernel, bool mercer = true);
 
-  /// An unpenalised function of a row's features beside the kernel part.
+  /// An unpenalised function of a row's features beside the kernel part. Before: finite values.
+  /// After: models have a coefficient more, Model::function_coefficients.
   Options& own_function(std::string label, std::function<double(std::span<const double>)> function);
 
-  /// A cost of the user's own instead of "loss", for the tasks svc and svr.
+  /// A cost of the user's own instead of "loss", for the tasks svc and svr. After: models are
+  /// trained with it; the last one counts.
   Options& own_cost(OwnCost cost);
 
-  /// Called a few times a second; false ends the training with the best machine so far.
+  /// Called a few times a second. After: false has ended the training with the best machine so
+  /// far, and its certificate says that it has not converged.
   Options& watch(std::function<bool(const TrainingProgress&)> watcher);
 
   struct Help {

@@ -48,6 +48,10 @@ struct CostModel {
   double copy_value = 1;   ///< across the diagonal of a small matrix
   double allot_value = 6;  ///< a float of a store that several matrices share
 
+  // Sizes below which what a way saves is less than what it takes to begin with it.
+  std::size_t least_half_product = 1024;  ///< points of a matrix each value of which is used twice
+  std::size_t least_far_rows = 128;       ///< rows of which most may be far from each other
+
   // Steps of solvers.
   double pair_step = 1;  ///< of two variables, for each variable that is scanned for the next
   double sparse_pair_step = 1000;  ///< with rows of which most values are left out

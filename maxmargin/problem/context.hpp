@@ -1,12 +1,14 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/base/memory_budget.hpp"
 #include "maxmargin/base/threads.hpp"
+#include "maxmargin/base/ways.hpp"
 #include "maxmargin/problem/solution.hpp"
 
 namespace maxmargin {
@@ -24,6 +26,11 @@ struct Context {
       infinity;  ///< time that is left, where that is less than the limit of the options
   std::optional<MemoryBudget> memory{};  ///< memory that is left; none: that of the options
   CostModel costs{};                     ///< by which algorithms are chosen
+  std::shared_ptr<WaysGone> ways{};      ///< where the ways of the run are counted; may be null
+
+  void note(Way way) const {
+    if (ways) ways->note(way);
+  }
 
   Context watched_by(Observer other) const {
     Context result = *this;
@@ -35,6 +42,7 @@ struct Context {
     result.seconds = seconds;
     result.memory = memory;
     result.costs = costs;
+    result.ways = ways;
     return result;
   }
   Context with_memory(MemoryBudget budget) const {
@@ -45,6 +53,11 @@ struct Context {
   Context with_costs(const CostModel& other) const {
     Context result = *this;
     result.costs = other;
+    return result;
+  }
+  Context counted_by(std::shared_ptr<WaysGone> other) const {
+    Context result = *this;
+    result.ways = std::move(other);
     return result;
   }
   /// The same with less time left.

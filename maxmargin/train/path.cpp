@@ -7,6 +7,7 @@
 
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/problem/matrix/cache/cached_rows.hpp"
+#include "maxmargin/problem/matrix/capabilities.hpp"
 #include "maxmargin/solver/solve_from.hpp"
 #include "maxmargin/train/folds/cross_validate.hpp"
 #include "maxmargin/train/machines/machines.hpp"
@@ -212,6 +213,7 @@ class Walk {
     // For the points of a path, or for the folds of this one.
     if (keeps_matrix_ || !left_out_.empty())
       made.qp.K = cache_rows(std::move(made.qp.K), memory_.rows_of_path().bytes, context_.costs);
+    if (made.qp.K->can().stored != nullptr) context_.note(Way::cached_rows);
     return made;
   }
 

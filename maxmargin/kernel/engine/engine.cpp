@@ -564,7 +564,7 @@ std::unique_ptr<Engine> make_engine(const Kernel& kernel, const Rows& columns,
           const Form form = chosen.form();
           check_non_negative(form, columns, chosen.name);
           auto engine = make_form_engine(form, columns, threads, costs);
-          const double share = nonzero_share(form, columns);
+          const double share = nonzero_share(form, columns, costs);
           if (!leaves_out_far_blocks(form, *engine, columns, share, threads)) return engine;
           return make_narrow_engine(form, std::move(engine), columns, share);
         } else {

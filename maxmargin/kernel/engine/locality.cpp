@@ -68,11 +68,13 @@ double negligible_from(const Form& form) {
   return -std::log(negligible_value) / decay->rate;
 }
 
-double nonzero_share(const Form& form, const Rows& rows) {
+double nonzero_share(const Form& form, const Rows& rows, const CostModel& costs) {
   const double limit = negligible_from(form);
-  if (std::isinf(limit) || rows.count < 2 * small_group || rows.columns > most_features_of_a_box)
+  constexpr std::size_t usual_sample = 64;
+  const std::size_t sample = std::min(usual_sample, rows.count);
+  if (std::isinf(limit) || rows.count < costs.least_far_rows || sample < 2 ||
+      rows.columns > most_features_of_a_box)
     return 1;
-  constexpr std::size_t sample = 64;
   const std::size_t stride = rows.count / sample;
   double longest = 0;
   for (std::size_t k = 0; k < sample; ++k) {
@@ -93,12 +95,12 @@ double nonzero_share(const Form& form, const Rows& rows) {
         distance += (dense[i][j] - dense[k][j]) * (dense[i][j] - dense[k][j]);
       near += distance < limit;
     }
-  return static_cast<double>(near) / (sample * (sample - 1) / 2);
+  return static_cast<double>(near) / static_cast<double>(sample * (sample - 1) / 2);
 }
 
-bool are_mostly_far(const Kernel& kernel, const Rows& rows) {
+bool are_mostly_far(const Kernel& kernel, const Rows& rows, const CostModel& costs) {
   const auto* rbf = std::get_if<Rbf>(&kernel);
-  return rbf != nullptr && nonzero_share(rbf->form(), rows) <= 1 - mostly_far;
+  return rbf != nullptr && nonzero_share(rbf->form(), rows, costs) <= 1 - mostly_far;
 }
 
 std::vector<Index> neighbours_together(const Rows& rows, std::vector<Index> which) {

@@ -77,6 +77,7 @@ struct PackedRows {
   std::size_t own_bytes = 0;
   std::unique_ptr<SegmentStore> shared;  ///< of values that several matrices need; may be null
   CostModel costs;
+  std::shared_ptr<WaysGone> ways;  ///< may be null
 
   PackedRows(const Kernel& of, std::shared_ptr<const Features> some, const Context& context)
       : kernel(of),
@@ -85,7 +86,8 @@ struct PackedRows {
         diagonal(checked_diagonal(self_values(kernel, *rows, context.threads))),
         // Rows that nobody else shares count as this matrix's own.
         own_bytes(engine->bytes() + (rows.use_count() == 1 ? rows->bytes() : 0)),
-        costs(context.costs) {}
+        costs(context.costs),
+        ways(context.ways) {}
 
   /// A copy of some of the rows, packed in the same way.
   PackedRows(const PackedRows& whole, std::span<const Index> which)
@@ -94,7 +96,8 @@ struct PackedRows {
         engine(whole.engine->for_columns(*rows, which)),
         diagonal(which.size()),
         own_bytes(engine->bytes() + rows->bytes()),
-        costs(whole.costs) {
+        costs(whole.costs),
+        ways(whole.ways) {
     for (std::size_t i = 0; i < which.size(); ++i) diagonal[i] = whole.diagonal[which[i]];
   }
 
@@ -342,9 +345,9 @@ class KernelQuadratic final : public Quadratic,
 
   /// Whether each value of the symmetric matrix once is less work than the rows of so many points.
   bool halves_pay(std::size_t points) const {
-    constexpr std::size_t least = 1024, most = 1000000;  // every group has sums of its own
-    return size() == packed_->rows->count() && stretches_.size() == 1 && size() >= least &&
-           size() <= most &&
+    constexpr std::size_t most = 1000000;  // every group has sums of its own
+    return size() == packed_->rows->count() && stretches_.size() == 1 &&
+           size() >= packed_->costs.least_half_product && size() <= most &&
            static_cast<double>(points) * engine().value_cost(packed_->costs) >
                static_cast<double>(size()) / 2 * engine().half_cost(packed_->costs);
   }
@@ -353,6 +356,7 @@ class KernelQuadratic final : public Quadratic,
                           const Threads& threads) const {
     // Rows of all parts of the matrix in each group: the first have more values behind them. The
     // number of groups does not depend on the threads, nor then does the order of the sums.
+    if (packed_->ways) packed_->ways->note(Way::half_products);
     constexpr std::size_t groups = 8;
     std::vector<std::vector<double>> sums(groups);
     threads.run(groups, [&](std::size_t group) {
@@ -384,6 +388,7 @@ class KernelQuadratic final : public Quadratic,
         float* place = out[r] + each.point;
         const float* kept = is_own(ids[r]) ? store.find(ids[r], each.row, each.count) : nullptr;
         if (kept != nullptr) {
+          if (packed_->ways) packed_->ways->note(Way::shared_values);
           std::copy_n(kept, each.count, place);
         } else {
           missing.push_back(ids[r]);
@@ -449,11 +454,12 @@ class PrecomputedQuadratic final : public Quadratic, ExtendedProducts {
   /// `asymmetry`: by how much entries differ from those across the diagonal, in units of
   /// sqrt(K_pp K_qq); K is the lower half.
   PrecomputedQuadratic(std::shared_ptr<const Features> matrix, std::vector<Index> points,
-                       Definite definite, double asymmetry)
+                       Definite definite, double asymmetry, double value_cost)
       : matrix_(std::move(matrix)),
         points_(std::move(points)),
         definite_(definite),
         asymmetry_(asymmetry),
+        value_cost_(value_cost),
         position_(matrix_->columns(), -1) {
     for (std::size_t i = 0; i < points_.size(); ++i) position_[points_[i]] = static_cast<int>(i);
     diagonal_.resize(points_.size());
@@ -472,7 +478,7 @@ class PrecomputedQuadratic final : public Quadratic, ExtendedProducts {
             .deviation = float_rounding,
             .fast_error = asymmetry_,  // the numbers are the kernel
             .exact_error = asymmetry_,
-            .value_cost = CostModel{}.stored_value,
+            .value_cost = value_cost_,
             .bytes = 0,
             .columns = size()};
   }
@@ -520,7 +526,8 @@ class PrecomputedQuadratic final : public Quadratic, ExtendedProducts {
   std::shared_ptr<const Quadratic> restrict_to(std::span<const Index> points) const override {
     std::vector<Index> some(points.size());
     std::transform(points.begin(), points.end(), some.begin(), [&](Index p) { return points_[p]; });
-    return std::make_shared<PrecomputedQuadratic>(matrix_, std::move(some), definite_, asymmetry_);
+    return std::make_shared<PrecomputedQuadratic>(matrix_, std::move(some), definite_, asymmetry_,
+                                                  value_cost_);
   }
 
  private:
@@ -546,7 +553,7 @@ class PrecomputedQuadratic final : public Quadratic, ExtendedProducts {
   std::shared_ptr<const Features> matrix_;
   std::vector<Index> points_;
   Definite definite_;
-  double asymmetry_;
+  double asymmetry_, value_cost_;
   std::vector<int> position_;
   std::vector<double> diagonal_;
 };
@@ -585,7 +592,7 @@ std::shared_ptr<const Quadratic> make_kernel_quadratic(const Kernel& kernel,
   // |K_pq| is at most sqrt(K_pp K_qq): the difference is relative to twice that.
   const double asymmetry = 2.02 * asymmetry_of(rows->view(), context.threads).difference;
   return std::make_shared<PrecomputedQuadratic>(std::move(rows), std::move(points), precomputed,
-                                                asymmetry);
+                                                asymmetry, context.costs.stored_value);
 }
 
 }  // namespace maxmargin

@@ -45,6 +45,7 @@ class Follower {
     const auto K = Z ? make_low_rank_points(Z, run_.threads)
                      : make_dense_points(*qp_.K, run_.threads, go_on());
     if (!K) return without_matrix();
+    if (Z) run_.note(Way::few_columns);
     ReducedKkt kkt(qp_, *K);
     ActiveSet active_set(qp_, *K, kkt);
     if (!run_.start.empty() && try_start(active_set)) return finished(Ended::converged);
@@ -217,6 +218,7 @@ Solution run(const DualQp& qp, const InteriorPoint& options, const Run& run) {
   require_consistent(qp);
   if (!goes_by_low_rank(qp, options)) return Follower(qp, options, run).solve();
   const Stopwatch clock;
+  run.note(Way::columns_for_K);
   Solution low_rank = run_low_rank(qp, options, run);
   if (low_rank.ended != Ended::stalled || !has_entropy(qp) ||
       lacking_memory(*qp.K, options.memory_bytes))

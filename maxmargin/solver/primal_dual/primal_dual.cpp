@@ -219,6 +219,7 @@ class Method {
     work_ += cost * steps;
     const double decrease = primal_.improve_free(static_cast<int>(steps)).decrease;
     objective_ -= decrease;
+    if (decrease > 0) run_.note(Way::primal_dual_free);
     return decrease > 0;
   }
 

@@ -9,8 +9,6 @@
 namespace maxmargin {
 namespace {
 
-// Parts of a part are no smaller.
-constexpr double least_part = 300;
 constexpr double part_size = 0.25;
 // Shares of free support vectors of a part: above the first its solution is not used, above the
 // second no start is made.
@@ -191,13 +189,14 @@ void start_without_rows(const DualQp& qp, const std::vector<double>& negative_gr
 
 }  // namespace
 
-Start cascade_start(const DualQp& qp, const Threads& threads, const RoughSolver& solve) {
-  if (static_cast<double>(qp.K->size()) * part_size < least_part) return {};
+Start cascade_start(const DualQp& qp, std::size_t least_part, const Threads& threads,
+                    const RoughSolver& solve) {
+  if (static_cast<double>(qp.K->size()) * part_size < static_cast<double>(least_part)) return {};
   const SubProblem part = part_of(qp);
   if (!resembles(part.qp, qp)) return {};
   const RowKinds kinds = sort_rows(part.qp);
   if (kinds.refusal) return {};
-  Start start = cascade_start(part.qp, threads, solve);
+  Start start = cascade_start(part.qp, least_part, threads, solve);
   if (start.hopeless) return start;
   const Solution solution = solve(part.qp, start);
   const double share = free_share(part.qp, solution.a);

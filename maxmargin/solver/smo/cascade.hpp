@@ -23,7 +23,9 @@ using RoughSolver = std::function<Solution(const DualQp&, const Start&)>;
 /// A warm start by recursive sampling: the solution of a quarter of the points with four times
 /// their bounds, which starts in the same way. Where most support vectors are bounded, its decision
 /// function predicts the bound of almost every variable, and one product with K replaces many
-/// steps. Where most are free it predicts little.
-Start cascade_start(const DualQp& qp, const Threads& threads, const RoughSolver& solve);
+/// steps. Where most are free it predicts little. Of a quarter with fewer than `least_part` points
+/// there is none.
+Start cascade_start(const DualQp& qp, std::size_t least_part, const Threads& threads,
+                    const RoughSolver& solve);
 
 }  // namespace maxmargin

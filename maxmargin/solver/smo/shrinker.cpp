@@ -48,6 +48,7 @@ bool Shrinker::shrink(const Active::Gradient& gradient) {
     full_f_ = s.active.f;
     full_coefficients_ = s.point_coefficients();
   }
+  s.run.note(Way::shrinking);
   const std::vector<Index> points = s.active.leave_out(shrinkable);
   s.cache.restrict_to(s.active.K, points, s.run.threads);
   return true;

@@ -144,6 +144,7 @@ class Outer {
     state_.work += cost * steps;
     const NewtonMove move = newton_move(active, state_.coupling, free, steps, state_.run.threads);
     if (move.variables.empty()) return false;
+    state_.run.note(Way::newton);
     state_.coupling.shift(move.shift);
     std::vector<Index> points;
     for (std::size_t k = 0; k < move.variables.size(); ++k) {
@@ -289,7 +290,7 @@ Solution run(const DualQp& whole, const Smo& options, const Run& run) {
   if (!run.start.empty() || qp.K->size() < options.cascade_from || stores_truncated_rows(*qp.K))
     return solved(qp, options, run, {run.start, {}});
   const Stopwatch clock;
-  const Start start = cascade_start(qp, run.threads, [&](const DualQp& part, const Start& from) {
+  const auto solve_part = [&](const DualQp& part, const Start& from) {
     Smo rough = options;
     rough.stop.relative_gap = infinity;
     const Run context{run.watched_by(observer_of_part(run.observer, qp.size())),
@@ -297,7 +298,9 @@ Solution run(const DualQp& whole, const Smo& options, const Run& run) {
                       Precision::fast,
                       run.seconds_before + clock.seconds()};
     return solved(part, rough, context, from, rough_share);
-  });
+  };
+  const Start start = cascade_start(qp, options.least_part, run.threads, solve_part);
+  if (!start.a.empty()) run.note(Way::part_first);
   Run context = run;
   context.seconds_before += clock.seconds();
   Solution solution = solved(qp, options, context, start);

@@ -62,6 +62,7 @@ class PairsOfTruncatedRows final : public Strategy {
     const TruncatedPairs::Result result =
         pairs.improve(state.goal, TruncatedPairs::at_once, state.run.threads);
     state.steps += result.steps;
+    if (result.steps > 0) state.run.note(Way::truncated_pairs);
     steps_ += result.lacks_room ? most_pair_steps * state.qp.size() : result.steps;
     state.work += state.run.costs.sparse_pair_step * static_cast<double>(result.steps) +
                   state.active.K->value_cost() * static_cast<double>(result.computed) *
@@ -91,6 +92,7 @@ class PairsOfCachedRows final : public Strategy {
   double improve(SmoState& state, const Active::Gradient&) override {
     CachedPairs pairs(state.active, state.cache);
     const CachedPairs::Result result = pairs.improve(state.goal, CachedPairs::at_once, state.run);
+    if (result.steps > 0) state.run.note(Way::cached_pairs);
     state.steps += result.steps;
     state.work += result.work;
     sets_.moved();
@@ -130,6 +132,7 @@ double WorkingSets::improve(SmoState& state, const Active::Gradient& gradient) {
   const double target = std::max(share * gradient.violation(), state.goal / 2);
   const std::size_t steps = solver_.solve(part, kernel, target, state.run);
   state.steps += steps;
+  if (set.size() < state.qp.size()) state.run.note(Way::working_sets);
 
   change_.resize(state.qp.K->size(), 0.0);
   double decrease = 0;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "maxmargin/problem/matrix/cache/cached_rows.hpp"
+#include "maxmargin/problem/matrix/capabilities.hpp"
 
 namespace maxmargin {
 namespace {
@@ -57,6 +58,7 @@ Formulated caching_rows(const Prepared& prepared, std::size_t number, Retrainabl
                        ? std::move(can.first)
                        : formulated(prepared, prepared.problems.list[number], kernel, context);
   all.qp.K = cache_rows(std::move(all.qp.K), room.bytes, context.costs);
+  if (all.qp.K->can().stored != nullptr) context.note(Way::cached_rows);
   return all;
 }
 
@@ -77,6 +79,7 @@ TrainedMachine retrained(const FromMoreRows& more, const Subproblem& problem,
   result.solver = name_of(solver);
   result.reason = "starts from the machine of more rows";
   result.certified = more.restart.solve(rest.qp, more.from, solver, run.context(), run.judged());
+  run.given.note(Way::fewer_rows);
   Solution& solution = result.certified.solution;
   solution.ended = run.ended(solution.ended);
   result.coefficients = rest.coefficients(solution.a);

@@ -93,6 +93,7 @@ std::size_t SetSolver::solve(Active& set, const SetKernel& K, double target,
     const std::vector<Index> free = free_of(set);
     const double cost = context.costs.newton(free.size());
     if (spent < cost) continue;
+    context.note(Way::newton_of_set);
     apply(newton_move(set, K, free, static_cast<int>(std::min(spent / cost, most_steps_of_newton)),
                       context.threads),
           K, set);

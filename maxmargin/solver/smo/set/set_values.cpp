@@ -58,6 +58,7 @@ void SetValues::gather(const Active& active, std::span<const Index> points, SetK
     (is_held ? held : missing).push_back(static_cast<Index>(p));
     if (!is_held) missing_points.push_back(points[p]);
   }
+  if (!held.empty()) context.note(Way::picked_values);
   threads.split(held.size(), rows_per_task, [&](std::size_t begin, std::size_t end) {
     for (std::size_t k = begin; k < end; ++k)
       cache.pick(points[held[k]], points, values.row(held[k]));
