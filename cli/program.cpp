@@ -9,14 +9,14 @@
 #include <span>
 #include <vector>
 
-#include "cli/exit_codes.hpp"
-#include "cli/help.hpp"
 #include "cli/libsvm/commands.hpp"
-#include "cli/output.hpp"
-#include "cli/signals.hpp"
-#include "cli/structured.hpp"
 #include "cli/svmstruct/commands.hpp"
-#include "cli/verbs.hpp"
+#include "cli/terminal/exit_codes.hpp"
+#include "cli/terminal/help.hpp"
+#include "cli/terminal/output.hpp"
+#include "cli/terminal/signals.hpp"
+#include "cli/verbs/structured.hpp"
+#include "cli/verbs/verbs.hpp"
 #include "maxmargin/base/error.hpp"
 
 namespace maxmargin::cli {

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/help.hpp"
 #include "cli/libsvm/arguments.hpp"
-#include "cli/train_options.hpp"
-#include "cli/verbs.hpp"
+#include "cli/options/train_options.hpp"
+#include "cli/terminal/help.hpp"
+#include "cli/verbs/verbs.hpp"
 #include "maxmargin/base/error.hpp"
 
 namespace {

@@ -13,7 +13,9 @@ namespace {
 
 using namespace testing_tree;
 
-const std::map<std::string, std::set<std::string>> may_include = {
+using Order = std::map<std::string, std::set<std::string>>;
+
+const Order may_include = {
     {"base", {}},
     {"linalg", {"base"}},
     {"data", {"base", "linalg"}},
@@ -39,21 +41,36 @@ const std::map<std::string, std::set<std::string>> may_include = {
       "structured", "online", "train", "libsvm"}},
 };
 
-TEST(Layering, EveryFolderIsInTheTable) {
-  for (const auto& entry : fs::directory_iterator(source_dir() / "maxmargin")) {
+const Order rooms_of_the_program = {
+    {"terminal", {}},
+    {"options", {"terminal"}},
+    {"report", {"terminal"}},
+    {"libsvm", {"terminal", "options"}},
+    {"svmstruct", {"terminal", "libsvm"}},
+    {"verbs", {"terminal", "options", "report", "svmstruct"}},
+    {"stream", {"terminal", "options", "report", "verbs"}},
+};
+
+void expect_every_folder(const std::string& root, const Order& order) {
+  for (const auto& entry : fs::directory_iterator(source_dir() / root)) {
     if (entry.is_directory()) {
-      EXPECT_TRUE(may_include.contains(entry.path().filename()))
+      EXPECT_TRUE(order.contains(entry.path().filename()))
           << entry.path().filename() << " has no place in the order of the folders";
     }
   }
 }
 
+TEST(Layering, EveryFolderIsInTheTable) {
+  expect_every_folder("maxmargin", may_include);
+  expect_every_folder("cli", rooms_of_the_program);
+}
+
 // Tests may look further, e.g. train a model to save it; the library may not.
-TEST(Layering, FoldersIncludeOnlyWhatStandsBeforeThem) {
-  const std::regex include("^\\s*#\\s*include\\s+\"maxmargin/([^/\"]+)/.*");
+int expect_order(const std::string& root, const Order& order) {
+  const std::regex include("^\\s*#\\s*include\\s+\"" + root + "/([^/\"]+)/.*");
   int seen = 0;
-  for (const auto& [folder, allowed] : may_include) {
-    for (const fs::path& path : files("maxmargin/" + folder, {".cpp", ".hpp"})) {
+  for (const auto& [folder, allowed] : order) {
+    for (const fs::path& path : files(root + "/" + folder, {".cpp", ".hpp"})) {
       if (path.stem().string().ends_with("_test")) continue;
       for (const std::string& line : lines(path)) {
         std::smatch match;
@@ -64,7 +81,12 @@ TEST(Layering, FoldersIncludeOnlyWhatStandsBeforeThem) {
       }
     }
   }
-  EXPECT_GT(seen, 50);
+  return seen;
+}
+
+TEST(Layering, FoldersIncludeOnlyWhatStandsBeforeThem) {
+  EXPECT_GT(expect_order("maxmargin", may_include), 50);
+  EXPECT_GT(expect_order("cli", rooms_of_the_program), 50);
 }
 
 // The doors hold no algorithm, and the library does not know them.

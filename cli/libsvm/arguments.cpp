@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "cli/output.hpp"
+#include "cli/terminal/output.hpp"
 #include "maxmargin/data/readers/formats/number.hpp"
 
 namespace maxmargin::cli::libsvm {

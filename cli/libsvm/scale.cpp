@@ -6,7 +6,7 @@
 
 #include "cli/libsvm/arguments.hpp"
 #include "cli/libsvm/range_file.hpp"
-#include "cli/output.hpp"
+#include "cli/terminal/output.hpp"
 #include "maxmargin/base/requests_blocked.hpp"
 #include "maxmargin/data/columns.hpp"
 #include "maxmargin/model/file/whole_file.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/libsvm/arguments.hpp"
-#include "cli/output.hpp"
+#include "cli/terminal/output.hpp"
 
 namespace maxmargin::cli::libsvm {
 

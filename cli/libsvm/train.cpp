@@ -7,12 +7,12 @@
 #include <cstdlib>
 #include <optional>
 
-#include "cli/exit_codes.hpp"
 #include "cli/libsvm/arguments.hpp"
 #include "cli/libsvm/summary.hpp"
 #include "cli/libsvm/talk.hpp"
-#include "cli/output.hpp"
-#include "cli/signals.hpp"
+#include "cli/terminal/exit_codes.hpp"
+#include "cli/terminal/output.hpp"
+#include "cli/terminal/signals.hpp"
 #include "maxmargin/libsvm/text.hpp"
 
 namespace maxmargin::cli::libsvm {

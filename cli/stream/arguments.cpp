@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/output.hpp"
-#include "cli/running_options.hpp"
+#include "cli/options/running_options.hpp"
+#include "cli/terminal/output.hpp"
 #include "maxmargin/train/stream/finish.hpp"
 
 namespace maxmargin::cli::streaming {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/components.hpp"
-#include "cli/kernel_options.hpp"
-#include "cli/reading.hpp"
+#include "cli/options/components.hpp"
+#include "cli/options/kernel_options.hpp"
+#include "cli/options/reading.hpp"
 #include "maxmargin/data/readers/feed.hpp"
 #include "maxmargin/train/stream/stream_settings.hpp"
 

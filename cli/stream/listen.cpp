@@ -13,7 +13,7 @@
 #include <list>
 #include <memory>
 
-#include "cli/output.hpp"
+#include "cli/terminal/output.hpp"
 
 namespace maxmargin::cli::streaming {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <functional>
 
-#include "cli/signals.hpp"
 #include "cli/stream/session.hpp"
+#include "cli/terminal/signals.hpp"
 
 namespace maxmargin::cli::streaming {
 

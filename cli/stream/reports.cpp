@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/report.hpp"
-#include "cli/units.hpp"
+#include "cli/report/report.hpp"
+#include "cli/terminal/units.hpp"
 
 namespace maxmargin::cli::streaming {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "cli/output.hpp"
+#include "cli/terminal/output.hpp"
 #include "maxmargin/certify/certify.hpp"
 #include "maxmargin/online/progressive.hpp"
 

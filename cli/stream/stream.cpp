@@ -6,11 +6,11 @@
 #include <csignal>
 #include <cstring>
 
-#include "cli/exit_codes.hpp"
-#include "cli/help.hpp"
 #include "cli/stream/input.hpp"
 #include "cli/stream/listen.hpp"
-#include "cli/verbs.hpp"
+#include "cli/terminal/exit_codes.hpp"
+#include "cli/terminal/help.hpp"
+#include "cli/verbs/verbs.hpp"
 #include "maxmargin/model/file/file.hpp"
 #include "maxmargin/online/checkpoint.hpp"
 #include "maxmargin/train/stream/finish.hpp"

@@ -3,9 +3,9 @@
 #include <numeric>
 
 #include "cli/libsvm/talk.hpp"
-#include "cli/output.hpp"
 #include "cli/svmstruct/commands.hpp"
 #include "cli/svmstruct/text_model.hpp"
+#include "cli/terminal/output.hpp"
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/model/file/whole_file.hpp"
 

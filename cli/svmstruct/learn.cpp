@@ -5,7 +5,7 @@
 #include "cli/libsvm/talk.hpp"
 #include "cli/svmstruct/commands.hpp"
 #include "cli/svmstruct/text_model.hpp"
-#include "cli/watch.hpp"
+#include "cli/terminal/watch.hpp"
 #include "maxmargin/base/clock.hpp"
 
 namespace maxmargin::cli::svmstruct {

@@ -7,6 +7,7 @@
 
 #include "maxmargin/linalg/symmetric.hpp"
 #include "maxmargin/problem/sub_problem.hpp"
+#include "maxmargin/solver/equations/free_variables.hpp"
 
 namespace maxmargin {
 namespace {
@@ -14,6 +15,43 @@ namespace {
 // Added to the diagonal, relative to its largest entry: the rounding of float kernel values may
 // take that much from it, and variables that share a point have no more.
 constexpr double ridge = 2e-7;
+
+/// Q between the free variables, but for the curvatures; several of them may share a point.
+std::vector<float> matrix_among(const DualQp& qp, std::span<const Index> free,
+                                const Threads& threads) {
+  const std::size_t size = free.size();
+  const std::vector<Index> points = points_of(qp.row, free);
+  const std::vector<Index> position = positions_of(qp.row, free, points);
+  const std::size_t width = points.size();
+  std::vector<float> between(width * width);
+  std::vector<float*> out(width);
+  std::vector<Index> all(width);
+  std::iota(all.begin(), all.end(), Index{0});
+  for (std::size_t p = 0; p < width; ++p) out[p] = between.data() + p * width;
+  qp.K->among(points, all, out, threads);
+  std::vector<float> Q(size * size);
+  for (std::size_t i = 0; i < size; ++i)
+    for (std::size_t j = 0; j < size; ++j)
+      Q[i * size + j] = static_cast<float>(qp.block[free[i]].sign * qp.block[free[j]].sign) *
+                        between[position[i] * width + position[j]];
+  return Q;
+}
+
+FreeVariables::List listed(const DualQp& qp, std::span<const Index> free, FreePoint start,
+                           const Threads& threads) {
+  FreeVariables::List list;
+  list.reserve(free.size());
+  list.x = std::move(start.a);
+  for (std::size_t k = 0; k < free.size(); ++k) {
+    const Block& block = qp.block[free[k]];
+    list.lower.push_back(block.lower);
+    list.upper.push_back(block.upper);
+    list.curvature.push_back(block.curvature);
+    list.descent.push_back(-start.slope[k]);
+  }
+  list.M = matrix_among(qp, free, threads);
+  return list;
+}
 
 class FreeSteps {
  public:
@@ -25,32 +63,22 @@ class FreeSteps {
         penalty_(penalty),
         threads_(threads),
         factor_(free.size()),
-        remaining_(free.size()),
-        a_(std::move(start.a)),
-        slope_(std::move(start.slope)) {
-    std::iota(remaining_.begin(), remaining_.end(), std::size_t{0});
-    fill_kernel();
-  }
+        variables_(listed(qp, free, std::move(start), threads), threads) {}
 
   /// False when another step gains nothing.
   bool step() {
-    if (remaining_.empty() || !solve()) return false;
-    double length = 1;
-    bool whole = true;
-    for (std::size_t k = 0; k < remaining_.size(); ++k) {
-      const Block& block = qp_.block[free_[remaining_[k]]];
-      const double bound = direction_[k] > 0 ? block.upper : block.lower;
-      const double room = (bound - a_[remaining_[k]]) / direction_[k];
-      if (direction_[k] == 0 || !(room < length)) continue;
-      length = std::max(0.0, room);
-      whole = false;
-    }
-    move(length);
-    fix_at_bounds();
-    return !whole;
+    if (variables_.size() == 0 || !solve()) return false;
+    const double length = variables_.reach(direction_, 1);
+    variables_.move(direction_, length, added_by_rows());
+    variables_.fix_at_bounds();
+    return length < 1;
   }
 
-  FreePoint point() && { return {std::move(a_), std::move(slope_)}; }
+  FreePoint point() const {
+    FreePoint point{variables_.all().x, variables_.all().descent};
+    for (double& each : point.slope) each = -each;
+    return point;
+  }
 
  private:
   /// All rows have one, or none has.
@@ -58,55 +86,28 @@ class FreeSteps {
     return std::any_of(penalty.begin(), penalty.end(), [](double each) { return each > 0; });
   }
 
-  /// Q between the free variables, but for the curvatures; several of them may share a point.
-  void fill_kernel() {
-    const std::size_t size = free_.size();
-    const std::vector<Index> points = points_of(qp_.row, free_);
-    const std::vector<Index> position = positions_of(qp_.row, free_, points);
-    const std::size_t width = points.size();
-    std::vector<float> between(width * width);
-    std::vector<float*> out(width);
-    std::vector<Index> all(width);
-    std::iota(all.begin(), all.end(), Index{0});
-    for (std::size_t p = 0; p < width; ++p) out[p] = between.data() + p * width;
-    qp_.K->among(points, all, out, threads_);
-    Q_.resize(size * size);
-    for (std::size_t i = 0; i < size; ++i)
-      for (std::size_t j = 0; j < size; ++j)
-        Q_[i * size + j] = static_cast<float>(qp_.block[free_[i]].sign * qp_.block[free_[j]].sign) *
-                           between[position[i] * width + position[j]];
+  double entry(std::size_t r, std::size_t k) const {
+    return qp_.A[r][free_[variables_.position(k)]];
   }
-
-  double Q(std::size_t i, std::size_t j) const {
-    return static_cast<double>(Q_[i * free_.size() + j]);
-  }
-  double entry(std::size_t r, std::size_t k) const { return qp_.A[r][free_[remaining_[k]]]; }
   double across(std::size_t r, const double* values) const {
     double sum = 0;
-    for (std::size_t k = 0; k < remaining_.size(); ++k) sum += entry(r, k) * values[k];
+    for (std::size_t k = 0; k < variables_.size(); ++k) sum += entry(r, k) * values[k];
     return sum;
   }
 
   /// The direction to the minimum over the remaining variables; false if their matrix has none.
   /// The rows' part of the matrix comes in by the formula of Sherman, Morrison and Woodbury.
   bool solve() {
-    const std::size_t size = remaining_.size();
+    const std::size_t size = variables_.size();
     SymmetricMatrix& matrix = factor_.matrix();
     matrix.shrink_to(size);
-    double largest = 0;
-    for (const std::size_t k : remaining_) largest = std::max(largest, Q(k, k));
+    const double largest = variables_.largest();
     if (!(largest > 0)) return false;
-    threads_.split(size, 64, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        double* row = matrix.row(i);
-        for (std::size_t j = 0; j <= i; ++j) row[j] = Q(remaining_[i], remaining_[j]);
-        row[i] += qp_.block[free_[remaining_[i]]].curvature + ridge * largest;
-      }
-    });
+    variables_.put_matrix(ridge * largest, [&](std::size_t i) { return matrix.row(i); });
     if (factor_.cholesky(threads_) != Factor::Outcome::done) return false;
     std::vector<double> sides(size * (rows_ + 1), 0.0);
     for (std::size_t k = 0; k < size; ++k) {
-      sides[k] = -slope_[remaining_[k]];
+      sides[k] = variables_.descent(k);
       for (std::size_t r = 0; r < rows_; ++r) sides[size * (1 + r) + k] = entry(r, k);
     }
     factor_.solve(sides.data(), rows_ + 1, threads_);
@@ -126,39 +127,19 @@ class FreeSteps {
 
   bool leads_down() const {
     double sum = 0;
-    for (std::size_t k = 0; k < remaining_.size(); ++k)
-      sum += direction_[k] * slope_[remaining_[k]];
-    return std::isfinite(sum) && sum < 0;
+    for (std::size_t k = 0; k < variables_.size(); ++k)
+      sum += direction_[k] * variables_.descent(k);
+    return std::isfinite(sum) && sum > 0;
   }
 
-  void move(double length) {
-    const std::size_t size = remaining_.size();
-    std::vector<double> price(rows_, 0.0);
-    for (std::size_t r = 0; r < rows_; ++r) price[r] = penalty_[r] * across(r, direction_.data());
-    threads_.split(free_.size(), 64, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        double sum = 0;
-        for (std::size_t k = 0; k < size; ++k) sum += Q(i, remaining_[k]) * direction_[k];
-        for (std::size_t r = 0; r < rows_; ++r) sum += price[r] * qp_.A[r][free_[i]];
-        slope_[i] += length * sum;
-      }
-    });
-    for (std::size_t k = 0; k < size; ++k) {
-      const std::size_t position = remaining_[k];
-      const Block& block = qp_.block[free_[position]];
-      slope_[position] += length * direction_[k] * block.curvature;
-      a_[position] = std::clamp(a_[position] + length * direction_[k], block.lower, block.upper);
+  /// A'PA times the direction, row by row of A.
+  std::vector<std::vector<double>> added_by_rows() const {
+    std::vector<std::vector<double>> added(rows_);
+    for (std::size_t r = 0; r < rows_; ++r) {
+      const double price = penalty_[r] * across(r, direction_.data());
+      for (const Index v : free_) added[r].push_back(price * qp_.A[r][v]);
     }
-  }
-
-  /// Variables at a bound, up to rounding, stay there.
-  void fix_at_bounds() {
-    std::erase_if(remaining_, [&](std::size_t position) {
-      const Block& block = qp_.block[free_[position]];
-      const double width = block.upper - block.lower;
-      const double room = std::min(block.upper - a_[position], a_[position] - block.lower);
-      return room <= (std::isinf(width) ? 0 : 1e-12 * width);
-    });
+    return added;
   }
 
   const DualQp& qp_;
@@ -167,9 +148,8 @@ class FreeSteps {
   std::span<const double> penalty_;
   const Threads& threads_;
   Factor factor_;
-  std::vector<std::size_t> remaining_;  // positions in the list
-  std::vector<double> a_, slope_, direction_;
-  std::vector<float> Q_;
+  FreeVariables variables_;
+  std::vector<double> direction_;
 };
 
 }  // namespace
@@ -180,7 +160,7 @@ FreePoint newton_steps(const DualQp& qp, std::span<const double> penalty,
   FreeSteps steps(qp, penalty, free, std::move(start), threads);
   for (int k = 0; k < most_steps; ++k)
     if (!steps.step()) break;
-  return std::move(steps).point();
+  return steps.point();
 }
 
 }  // namespace maxmargin

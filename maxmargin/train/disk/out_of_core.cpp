@@ -6,8 +6,7 @@
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/kernel/engine/engine.hpp"
-#include "maxmargin/solver/interior_point/streamed.hpp"
-#include "maxmargin/solver/lagrangian/streamed_lagrangian.hpp"
+#include "maxmargin/solver/streamed_solvers.hpp"
 #include "maxmargin/train/disk/disk_basis.hpp"
 #include "maxmargin/train/disk/disk_functions.hpp"
 #include "maxmargin/train/formulate/prepared.hpp"
@@ -87,12 +86,6 @@ std::size_t blocks_of(const Loss& loss) {
   return visit_list([](const auto& chosen) { return chosen.blocks(1, 1).size(); }, loss);
 }
 
-/// The memory for rows that the solver loads at the end.
-std::size_t working_bytes(std::size_t memory, const RowFile& rows, std::size_t numbers) {
-  const std::size_t taken = program_bytes_out_of_core + streamed_pass_bytes(rows, numbers);
-  return MemoryBudget{memory}.without(taken).bytes;
-}
-
 Stage stage_for(const SpilledData& data, const Subproblems& problems, const TrainOptions& options,
                 const Threads& threads, const GoOn& go_on) {
   Stage stage;
@@ -135,10 +128,6 @@ Stage stage_for(const SpilledData& data, const Subproblems& problems, const Trai
   return stage;
 }
 
-bool meets(const Certificate& certificate, const Stop& stop) {
-  return certificate.kkt <= stop.kkt && certificate.relative_gap <= stop.relative_gap;
-}
-
 /// One machine's share of the model and of what is reported.
 struct Part {
   Machine machine;
@@ -155,7 +144,6 @@ class Trainer {
         rows_(*stage.rows),
         options_(options),
         given_(context),
-        threads_(context.threads),
         machines_(static_cast<double>(machines)) {}
 
   Part train(const Subproblem& machine, Outcome outcome, DiskReport& disk) {
@@ -169,59 +157,36 @@ class Trainer {
     Stop stop = options_.stop;
     stop.seconds = std::min(stop.seconds, given_.seconds);
     if (answer_ != Control::proceed) stop.seconds = 0;
-    Part part = options_.solver == Lagrangian::name
-                    ? by_lagrangian(machine, problem, stop, context, disk)
-                    : by_interior_point(machine, problem, stop, context, disk);
+    const StreamedSolver solver =
+        streamed_solver(options_.solver, options_.settings, problem, stop,
+                        MemoryBudget{data_.memory_bytes}.without(program_bytes_out_of_core).bytes);
+    require_memory_for_variables(machine, problem, solver);
+    const StreamedSolved solved = solve(problem, solver, context);
+    disk.passes += solved.iterations;
+    disk.bytes_read += solved.traffic.bytes;
+    disk.seconds += solved.seconds_passing;
+    disk.waiting += solved.traffic.waiting;
+    disk.rows_in_memory = std::max(disk.rows_in_memory, solved.rows_in_memory);
     done_ += 1;
-    return part;
+    return part_of(machine, problem, solved);
   }
 
  private:
-  Part by_interior_point(const Subproblem& machine, const StreamedProblem& problem,
-                         const Stop& stop, const Run& context, DiskReport& disk) const {
-    StreamedInteriorPoint solver;
-    solver.stop = stop;
-    solver.working_bytes = working_bytes(data_.memory_bytes, rows_, problem.numbers());
-    const StreamedSolution solution = run(problem, solver, context);
-    const StreamedCertified certified = certify(
-        problem,
-        [&](const RowChunk& chunk) { return variables_of(problem, solution.position, chunk); },
-        solution.free, threads_);
-    add(disk, solution);
-    disk.rows_in_memory = std::max(disk.rows_in_memory, solution.rows_in_memory);
-    return part_of(machine, problem, solution, certified);
-  }
-
-  Part by_lagrangian(const Subproblem& machine, const StreamedProblem& problem, const Stop& stop,
-                     const Run& context, DiskReport& disk) const {
+  void require_memory_for_variables(const Subproblem& machine, const StreamedProblem& problem,
+                                    const StreamedSolver& solver) const {
+    const std::size_t each = bytes_per_variable(solver);
+    if (each == 0) return;
     require_bytes_out_of_core(data_.memory_bytes,
                               program_bytes_out_of_core +
                                   streamed_pass_bytes(rows_, problem.numbers()) +
-                                  rows_.rows() * blocks_of(machine.loss) * streamed_variable_bytes,
-                              std::to_string(rows_.rows()) + " rows by 'lagrangian'");
-    Lagrangian solver;
-    if (options_.settings) solver = std::get<Lagrangian>(*options_.settings);
-    solver.stop = stop;
-    const StreamedLagrangianSolution solution = run(problem, solver, context);
-    const StreamedCertified certified = certify(
-        problem, [&](const RowChunk& chunk) { return solution.of(problem, chunk); }, {}, threads_);
-    add(disk, solution);
-    return part_of(machine, problem, solution, certified);
+                                  rows_.rows() * blocks_of(machine.loss) * each,
+                              std::to_string(rows_.rows()) + " rows by '" + options_.solver + "'");
   }
 
-  template <class Found>
-  static void add(DiskReport& disk, const Found& solution) {
-    disk.passes += solution.iterations;
-    disk.bytes_read += solution.traffic.bytes;
-    disk.seconds += solution.seconds_passing;
-    disk.waiting += solution.traffic.waiting;
-  }
-
-  template <class Found>
-  Part part_of(const Subproblem& subproblem, const StreamedProblem& problem, const Found& solution,
-               const StreamedCertified& certified) const {
+  Part part_of(const Subproblem& subproblem, const StreamedProblem& problem,
+               const StreamedSolved& solved) const {
     Part part;
-    const std::span<const double> point = certified.point;
+    const std::span<const double> point = solved.certified.point;
     const std::size_t features = problem.rows->columns() - problem.functions;
     part.w.assign(point.begin(), point.begin() + static_cast<std::ptrdiff_t>(features));
     Machine& machine = part.machine;
@@ -234,12 +199,10 @@ class Trainer {
           stage_.beside->translated(bias, point.subspan(problem.penalised(), problem.functions));
     else if (problem.constant != Constant::none)
       machine.lambda = {bias};
-    machine.ended = solution.ended;
-    machine.iterations = solution.iterations;
-    machine.certificate = certified.certificate;
-    if (machine.ended == Ended::converged && !meets(machine.certificate, options_.stop))
-      machine.ended = Ended::stalled;
-    part.certify_seconds = certified.seconds;
+    machine.ended = solved.ended;
+    machine.iterations = solved.iterations;
+    machine.certificate = solved.certified.certificate;
+    part.certify_seconds = solved.certified.seconds;
     return part;
   }
 
@@ -248,7 +211,6 @@ class Trainer {
   const RowFile& rows_;
   const TrainOptions& options_;
   const Context& given_;
-  const Threads& threads_;
   const double machines_;
   double done_ = 0;
   Control answer_ = Control::proceed;

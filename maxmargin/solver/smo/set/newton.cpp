@@ -7,6 +7,7 @@
 
 #include "maxmargin/base/aligned.hpp"
 #include "maxmargin/linalg/symmetric.hpp"
+#include "maxmargin/solver/equations/free_variables.hpp"
 
 namespace maxmargin {
 namespace {
@@ -95,7 +96,22 @@ class FreeFactor {
   std::optional<Factor> large_;
 };
 
-/// The free variables and their kernel values, by their positions in the list.
+FreeVariables::List listed(const Active& active, std::span<const Index> free,
+                           std::vector<float> K) {
+  FreeVariables::List list;
+  list.reserve(free.size());
+  for (const Index v : free) {
+    list.x.push_back(active.beta[v]);
+    list.lower.push_back(active.lower[v]);
+    list.upper.push_back(active.upper[v]);
+    list.curvature.push_back(active.curvature[v]);
+    list.descent.push_back(active.negative_gradient(v));
+  }
+  list.M = std::move(K);
+  return list;
+}
+
+/// The free variables with their equality rows.
 class FreeProblem {
  public:
   /// `K`: their kernel values, row by row.
@@ -106,39 +122,25 @@ class FreeProblem {
         free_(free.begin(), free.end()),
         threads_(threads),
         factor_(free.size()),
+        variables_(listed(active, free, std::move(K)), threads),
         rows_(active.rows() + coupling.rows()),
         lack_(rows_, 0.0),
         shift_(rows_, 0.0),
-        K_(std::move(K)) {
+        at_upper_(free.size(), false) {
     for (std::size_t r = 0; r < coupling.rows(); ++r)
       lack_[active.rows() + r] = -coupling.residual()[r];
-    for (std::size_t k = 0; k < free_.size(); ++k) {
-      beta_.push_back(active.beta[free_[k]]);
-      negative_gradient_.push_back(active.negative_gradient(free_[k]));
-      remaining_.push_back(k);
-    }
-    at_upper_.assign(free_.size(), false);
   }
 
   /// One step; false when there is nothing to gain by another.
   bool step() {
-    if (remaining_.size() < 2 || !solve()) return false;
-    double length = best_length();
-    if (!(length > 0)) return false;
-    std::size_t blocking = remaining_.size();
-    for (std::size_t k = 0; k < remaining_.size(); ++k) {
-      const std::size_t v = free_[remaining_[k]];
-      const double bound = direction_[k] > 0 ? active_.upper[v] : active_.lower[v];
-      const double room = (bound - beta_[remaining_[k]]) / direction_[k];
-      if (direction_[k] != 0 && room < length && !is_fixed_[k]) {
-        length = std::max(0.0, room);
-        blocking = k;
-      }
-    }
+    if (variables_.size() < 2 || !solve()) return false;
+    const double wanted = best_length();
+    if (!(wanted > 0)) return false;
+    const double length = variables_.reach(direction_, wanted, is_fixed_);
     move(length);
-    whole_ = blocking == remaining_.size();
+    whole_ = length == wanted;
     if (whole_ || length == 0) return false;
-    fix_at_bounds();
+    variables_.fix_at_bounds();
     return true;
   }
 
@@ -147,7 +149,7 @@ class FreeProblem {
     move.whole = whole_;
     move.shift.assign(shift_.begin() + static_cast<std::ptrdiff_t>(active_.rows()), shift_.end());
     for (std::size_t k = 0; k < free_.size(); ++k) {
-      const double change = beta_[k] - active_.beta[free_[k]];
+      const double change = variables_.all().x[k] - active_.beta[free_[k]];
       if (change == 0) continue;
       move.variables.push_back(free_[k]);
       move.change.push_back(change);
@@ -156,28 +158,17 @@ class FreeProblem {
   }
 
  private:
-  double kernel(std::size_t i, std::size_t j) const {
-    return static_cast<double>(K_[i * free_.size() + j]);
-  }
-
   /// The direction to the minimum over the remaining variables; false if their matrix has none.
   bool solve() {
-    const std::size_t size = remaining_.size();
+    const std::size_t size = variables_.size();
     factor_.shrink_to(size);
-    double largest = 0;
-    for (const std::size_t k : remaining_) largest = std::max(largest, kernel(k, k));
-    threads_.split(size, 64, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        double* row = factor_.row(i);
-        for (std::size_t j = 0; j <= i; ++j) row[j] = kernel(remaining_[i], remaining_[j]);
-        row[i] += active_.curvature[free_[remaining_[i]]] + ridge * largest;
-      }
-    });
+    variables_.put_matrix(ridge * variables_.largest(),
+                          [&](std::size_t i) { return factor_.row(i); });
     if (!factor_.factor(threads_)) return false;
     // The unconstrained solution, and one for each equality row.
     AlignedVector<double> sides(size * (rows_ + 1), 0.0);
     for (std::size_t k = 0; k < size; ++k) {
-      sides[k] = negative_gradient_[remaining_[k]];
+      sides[k] = variables_.descent(k);
       for (std::size_t r = 0; r < rows_; ++r) sides[size * (1 + r) + k] = entry(r, k);
     }
     factor_.solve(sides.data(), rows_ + 1, threads_);
@@ -192,7 +183,7 @@ class FreeProblem {
   /// The direction with the equality rows and the fixed variables kept: `sides` has the solutions
   /// for the gradient, for each row and for each fixed variable. False if it is not sound.
   bool direct(const AlignedVector<double>& sides) {
-    const std::size_t size = remaining_.size(), many = rows_ + fixed_.size();
+    const std::size_t size = variables_.size(), many = rows_ + fixed_.size();
     const auto solution = [&](std::size_t c) { return sides.data() + size * (1 + c); };
     const auto applied = [&](std::size_t c, const double* values) {
       return c < rows_ ? across(c, values, size) : values[fixed_[c - rows_]];
@@ -219,12 +210,11 @@ class FreeProblem {
   /// Fixes variables that the direction moves across a bound, frees fixed ones whose multiplier has
   /// the wrong sign; false if there are none, or too many.
   bool fix(AlignedVector<double>& sides) {
-    const std::size_t size = remaining_.size();
+    const std::size_t size = variables_.size();
     std::vector<std::size_t> crossing;
     for (std::size_t k = 0; k < size; ++k) {
-      const Index v = free_[remaining_[k]];
-      const double end = beta_[remaining_[k]] + direction_[k];
-      if (!is_fixed_[k] && (end < active_.lower[v] || end > active_.upper[v]))
+      const double end = variables_.x(k) + direction_[k];
+      if (!is_fixed_[k] && (end < variables_.lower(k) || end > variables_.upper(k)))
         crossing.push_back(k);
     }
     std::vector<std::size_t> still_fixed;
@@ -244,7 +234,7 @@ class FreeProblem {
     const std::size_t begin = fresh.size();
     fresh.resize(begin + size * crossing.size(), 0.0);
     for (std::size_t c = 0; c < crossing.size(); ++c) {
-      at_upper_[remaining_[crossing[c]]] = direction_[crossing[c]] > 0;
+      at_upper_[variables_.position(crossing[c])] = direction_[crossing[c]] > 0;
       fresh[begin + size * c + crossing[c]] = 1;
     }
     factor_.solve(fresh.data() + begin, crossing.size(), threads_);
@@ -256,29 +246,24 @@ class FreeProblem {
     return true;
   }
 
-  double way_to_bound(std::size_t k) const {
-    const Index v = free_[remaining_[k]];
-    const double bound = at_upper_[remaining_[k]] ? active_.upper[v] : active_.lower[v];
-    return bound - beta_[remaining_[k]];
+  double bound_of(std::size_t k) const {
+    return at_upper_[variables_.position(k)] ? variables_.upper(k) : variables_.lower(k);
   }
+  double way_to_bound(std::size_t k) const { return bound_of(k) - variables_.x(k); }
 
   /// The minimum along the direction, at most 1.
   double best_length() const {
     if (fixed_.empty() || coupling_.rows() > 0) return 1;
-    double slope = 0, bend = 0;
-    for (std::size_t k = 0; k < remaining_.size(); ++k) {
-      double product = active_.curvature[free_[remaining_[k]]] * direction_[k];
-      for (std::size_t other = 0; other < remaining_.size(); ++other)
-        product += kernel(remaining_[k], remaining_[other]) * direction_[other];
-      slope += direction_[k] * negative_gradient_[remaining_[k]];
-      bend += direction_[k] * product;
-    }
+    double slope = 0;
+    for (std::size_t k = 0; k < variables_.size(); ++k)
+      slope += direction_[k] * variables_.descent(k);
+    const double bend = variables_.bend(direction_);
     return bend <= slope ? 1 : slope / bend;
   }
 
   /// The entry of an equality row for one of the remaining variables.
   double entry(std::size_t r, std::size_t k) const {
-    const Index v = free_[remaining_[k]];
+    const Index v = free_[variables_.position(k)];
     if (r < active_.rows()) return active_.row[v] == r ? 1 : 0;
     return coupling_.entries(active_.id[v])[r - active_.rows()];
   }
@@ -307,35 +292,9 @@ class FreeProblem {
       lack_[r] *= 1 - length;
       shift_[r] += length * (numbers_[r] - shift_[r]);
     }
-    for (std::size_t k = 0; k < remaining_.size(); ++k) {
-      const std::size_t position = remaining_[k], v = free_[position];
-      const double wish = beta_[position] + length * direction_[k];
-      beta_[position] = std::clamp(wish, active_.lower[v], active_.upper[v]);
-      if (length == 1 && is_fixed_[k])
-        beta_[position] = at_upper_[position] ? active_.upper[v] : active_.lower[v];
-    }
-    threads_.split(free_.size(), 64, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        double sum = 0;
-        for (std::size_t k = 0; k < remaining_.size(); ++k)
-          sum += kernel(i, remaining_[k]) * direction_[k];
-        negative_gradient_[i] -= length * sum;
-      }
-    });
-    for (std::size_t k = 0; k < remaining_.size(); ++k)
-      negative_gradient_[remaining_[k]] -=
-          length * direction_[k] * active_.curvature[free_[remaining_[k]]];
-  }
-
-  /// Variables at a bound, up to rounding, stay there.
-  void fix_at_bounds() {
-    std::erase_if(remaining_, [&](std::size_t position) {
-      const std::size_t v = free_[position];
-      const double width = active_.upper[v] - active_.lower[v];
-      const double room =
-          std::min(active_.upper[v] - beta_[position], beta_[position] - active_.lower[v]);
-      return room <= 1e-12 * width;
-    });
+    variables_.move(direction_, length);
+    if (length < 1) return;
+    for (const std::size_t k : fixed_) variables_.put(k, bound_of(k));
   }
 
   const Active& active_;
@@ -343,13 +302,11 @@ class FreeProblem {
   std::vector<Index> free_;
   const Threads& threads_;
   FreeFactor factor_;
+  FreeVariables variables_;
   std::size_t rows_;           // pair rows, then coupled ones
   std::vector<double> lack_;   // the residuals of the rows
   std::vector<double> shift_;  // of their multipliers so far
-  std::vector<double> numbers_;
-  std::vector<float> K_;
-  std::vector<double> beta_, negative_gradient_, direction_;
-  std::vector<std::size_t> remaining_;
+  std::vector<double> numbers_, direction_;
   std::vector<std::size_t> fixed_;  // at bounds at the end of the direction, of those that remain
   std::vector<bool> is_fixed_, at_upper_;
   std::vector<double> bound_multiplier_;  // of the fixed ones beyond their bounds
