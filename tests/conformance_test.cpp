@@ -252,7 +252,6 @@ class Conformance : public testing::TestWithParam<std::tuple<NamedKernel, NamedT
       result.solver = Smo::name;
       Smo parts;
       parts.working_set = 4;
-      parts.cascade_from = 8;
       result.settings = parts;
     }
     result.stop.kkt = 1e-5;
@@ -263,16 +262,24 @@ class Conformance : public testing::TestWithParam<std::tuple<NamedKernel, NamedT
     return result;
   }
 
+  static Context context_of(const std::string& solver, const Threads& threads) {
+    CostModel costs;
+    if (solver == small_parts) costs.pairs.cascade_from = costs.pairs.least_part = 8;
+    return Context(threads).with_costs(costs);
+  }
+
   /// Calls `check(run)` for each storage and each solver that accepts the problem.
   void for_each_run(const std::function<void(const Case&)>& check) const {
     const auto& [kernel, task] = GetParam();
+    const Threads threads(2);
     for (const Storage storage : {Storage::dense_floats, Storage::dense_doubles, Storage::sparse}) {
       int accepted = 0;
       for (const std::string& solver : all_runs()) {
         SCOPED_TRACE(made::name_of(storage) + ", " + solver);
         try {
           Dataset data = data_for(kernel, task, storage);
-          Trained trained = train(made::copy_of(data), options(solver), Threads(2));
+          Trained trained =
+              train(made::copy_of(data), options(solver), context_of(solver, threads));
           ++accepted;
           check(Case{std::move(data), kernel.kernel, task.task, std::move(trained)});
         } catch (const Error& refusal) {

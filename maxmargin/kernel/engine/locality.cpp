@@ -9,11 +9,8 @@
 namespace maxmargin {
 namespace {
 
-// The share of far pairs from which on the tests pay.
-constexpr double mostly_far = 0.5;
 // Groups of so few rows are left in their order: they share a panel anyway.
 constexpr std::size_t small_group = 64;
-constexpr std::size_t most_features_of_a_box = 512;
 
 /// Splits rows again and again at the mean of the feature that varies most.
 class Splitter {
@@ -68,10 +65,9 @@ double negligible_from(const Form& form) {
   return -std::log(negligible_value) / decay->rate;
 }
 
-double nonzero_share(const Form& form, const Rows& rows) {
+double nonzero_share(const Form& form, const Rows& rows, std::size_t most_features) {
   const double limit = negligible_from(form);
-  if (std::isinf(limit) || rows.count < 2 * small_group || rows.columns > most_features_of_a_box)
-    return 1;
+  if (std::isinf(limit) || rows.count < 2 * small_group || rows.columns > most_features) return 1;
   constexpr std::size_t sample = 64;
   const std::size_t stride = rows.count / sample;
   double longest = 0;
@@ -96,9 +92,10 @@ double nonzero_share(const Form& form, const Rows& rows) {
   return static_cast<double>(near) / (sample * (sample - 1) / 2);
 }
 
-bool are_mostly_far(const Kernel& kernel, const Rows& rows) {
+bool are_mostly_far(const Kernel& kernel, const Rows& rows, const CostModel& costs) {
   const auto* rbf = std::get_if<Rbf>(&kernel);
-  return rbf != nullptr && nonzero_share(rbf->form(), rows) <= 1 - mostly_far;
+  return rbf != nullptr && nonzero_share(rbf->form(), rows, costs.engines.most_features_of_a_box) <=
+                               costs.engines.most_near;
 }
 
 std::vector<Index> neighbours_together(const Rows& rows, std::vector<Index> which) {

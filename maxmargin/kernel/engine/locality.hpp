@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/kernel/kernels.hpp"
 
 namespace maxmargin {
@@ -15,10 +16,10 @@ double negligible_from(const Form& form);
 
 /// The share of pairs of rows, in a sample, whose kernel value is not negligible; 1 for so few rows
 /// or so many features that it does not matter.
-double nonzero_share(const Form& form, const Rows& rows);
+double nonzero_share(const Form& form, const Rows& rows, std::size_t most_features);
 
 /// Whether most pairs of rows are far apart for this kernel.
-bool are_mostly_far(const Kernel& kernel, const Rows& rows);
+bool are_mostly_far(const Kernel& kernel, const Rows& rows, const CostModel& costs = {});
 
 /// The numbers in `which` in an order that makes close rows neighbours, so that whole blocks of
 /// kernel values need not be computed where most rows are far apart.

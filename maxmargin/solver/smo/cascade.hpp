@@ -24,6 +24,6 @@ using RoughSolver = std::function<Solution(const DualQp&, const Start&)>;
 /// their bounds, which starts in the same way. Where most support vectors are bounded, its decision
 /// function predicts the bound of almost every variable, and one product with K replaces many
 /// steps. Where most are free it predicts little.
-Start cascade_start(const DualQp& qp, const Threads& threads, const RoughSolver& solve);
+Start cascade_start(const DualQp& qp, const Context& context, const RoughSolver& solve);
 
 }  // namespace maxmargin

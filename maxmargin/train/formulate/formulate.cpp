@@ -208,7 +208,7 @@ Points own_points(const Examples& data, std::span<const Example> examples, const
     points.of_leader[leader] = 0;
     points.row.push_back(leader);
   }
-  if (are_mostly_far(kernel, *data.x))
+  if (are_mostly_far(kernel, *data.x, context.costs))
     points.row = neighbours_together(*data.x, std::move(points.row));
   for (std::size_t k = 0; k < points.row.size(); ++k)
     points.of_leader[points.row[k]] = static_cast<Index>(k);
@@ -264,7 +264,7 @@ void share_matrix(Examples& data, std::span<const std::vector<Index>> rows_of_cl
                   const Kernel& kernel, MemoryBudget room, const Context& context) {
   data.point.assign(data.x->count(), none);
   std::vector<Index> rows;
-  const bool is_far = are_mostly_far(kernel, *data.x);
+  const bool is_far = are_mostly_far(kernel, *data.x, context.costs);
   for (const auto& members : rows_of_classes)
     for (const Index row : is_far ? neighbours_together(*data.x, members) : members) {
       Index& point = data.point[data.first_equal[row]];

@@ -233,9 +233,6 @@ void for_each_machine(const Examples& data, const Subproblems& problems,
 
 namespace {
 
-// After a signal, up to so many untrained machines are certified as they are.
-constexpr std::size_t few_machines = 100;
-
 /// The machine f = 0 of two classes, one of many that did not begin before all had to end. Nothing
 /// where there is time, or no such machine.
 std::optional<TrainedMachine> untrained(const Subproblem& problem, const TrainOptions& options,
@@ -272,7 +269,8 @@ std::vector<TrainedMachine> train_machines(const Examples& data, const Subproble
   const SmallMachines small(data, problems, options, context);
   for_each_machine(data, problems, options, context, [&](std::size_t k, const Context& given) {
     const Subproblem& problem = problems.list[k];
-    if (problems.list.size() > few_machines)
+    // After a signal, a few untrained machines are certified as they are.
+    if (problems.list.size() > context.costs.small_machines.certified_as_they_are)
       if (auto none = untrained(problem, options, audience)) {
         trained[k] = *std::move(none);
         return;

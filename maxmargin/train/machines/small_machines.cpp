@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/certify/certify_known.hpp"
 
 namespace maxmargin {
@@ -142,7 +143,7 @@ class SmallMachines::Borrowed {
 
 SmallMachines::SmallMachines(const Examples& data, const Subproblems& problems,
                              const TrainOptions& options, const Context& context)
-    : data_(data) {
+    : data_(data), most_rows_(std::min(context.costs.small_machines.most_rows, FewRows::most)) {
   if (!data.K || data.approximation || options.approximate || options.l1 || options.start ||
       options.settings || options.solver != "auto" || options.true_bound ||
       data.functions.count() > 0 || data.K->definite() != Definite::yes)
@@ -151,9 +152,9 @@ SmallMachines::SmallMachines(const Examples& data, const Subproblems& problems,
   if (bytes > memory_for(options, context).small_machines().bytes) return;
   std::size_t used = 0;  // kernel values that machines ask for
   for (const Subproblem& problem : problems.list)
-    if (problem.examples.size() <= FewRows::most)
+    if (problem.examples.size() <= most_rows_)
       used += problem.examples.size() * problem.examples.size();
-  if (used < n * n / 2) return;
+  if (used < n * n / context.costs.small_machines.values_for_each_use) return;
   values_ = exact_values(*data.K, context.threads);
   points_ = n;
   traits_.emplace(data.K->traits());
@@ -162,7 +163,7 @@ SmallMachines::SmallMachines(const Examples& data, const Subproblems& problems,
 SmallMachines::~SmallMachines() = default;
 
 bool SmallMachines::takes(const Subproblem& problem) const {
-  if (values_.empty() || problem.examples.size() > FewRows::most || !problem.start.empty() ||
+  if (values_.empty() || problem.examples.size() > most_rows_ || !problem.start.empty() ||
       problem.bias != Bias::unpenalised || !std::holds_alternative<Hinge>(problem.loss))
     return false;
   // Equal rows share a variable.

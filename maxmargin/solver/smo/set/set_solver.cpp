@@ -94,7 +94,7 @@ std::size_t SetSolver::solve(Active& set, const SetKernel& K, double target,
     const double cost = context.costs.newton(free.size());
     if (spent < cost) continue;
     apply(newton_move(set, K, free, static_cast<int>(std::min(spent / cost, most_steps_of_newton)),
-                      context.threads),
+                      context),
           K, set);
     spent = 0;
   }
