@@ -1,6 +1,8 @@
 // Measures what maxmargin/base/cost_model.hpp assumes, on one core of this machine:
-// `costs`. One line each: name, unit, what is assumed, what was measured, their quotient. Times are
-// of the processor, so that other work on the machine counts only by the caches it empties.
+// `costs`. One line each: name, unit, what is assumed, what was measured, their quotient; then the
+// sizes and shares from which on one way is faster, with what was measured of them, or with the
+// bench that does. Times are of the processor, so that other work on the machine counts only by the
+// caches it empties.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -45,8 +47,17 @@ double time_of(double operations, Work&& work) {
 }
 
 void show(const char* name, const char* unit, double assumed, double measured) {
-  std::printf("%-18s %-34s %10.3g %10.3g %8.2f\n", name, unit, assumed, measured,
+  std::printf("%-38s %-34s %10.3g %10.3g %8.2f\n", name, unit, assumed, measured,
               measured / assumed);
+}
+
+/// A number that other benches measure.
+void name(const char* what, const char* unit, double assumed, const char* by) {
+  std::printf("%-38s %-34s %10.6g  %s\n", what, unit, assumed, by);
+}
+template <class Number>
+void name(const char* what, const char* unit, Number assumed, const char* by) {
+  name(what, unit, static_cast<double>(assumed), by);
 }
 
 volatile double sink = 0;
@@ -282,7 +293,7 @@ void show_solvers() {
   const auto some = made_rows(3000, 20, 1);
   const DualQp pairs = squared_problem(*some, make_kernel_quadratic(Rbf{0.05}, some));
   const double ended = time_of_solving(pairs, Smo{}, iterations);
-  show("pairs_of_free", "entry of K, from start to end", model.pairs_of_free_variables,
+  show("pairs_of_free_variables", "entry of K, from start to end", model.pairs_of_free_variables,
        ended / 9e6);
   const auto many = made_rows(20000, 100, 1);
   const DualQp low = squared_problem(*many, make_kernel_quadratic(Linear{}, many));
@@ -297,12 +308,193 @@ void show_solvers() {
   show("make_columns", "m n^2: m = 3000, n = 400", model.make_columns, making);
 }
 
+/// The time of a value of K, all of whose rows are computed.
+double value_time(const Kernel& kernel, const Features& x, const CostModel& costs) {
+  const Threads alone(1);
+  const auto engine = make_engine(kernel, x.view(), alone, costs);
+  const Rows rows = x.view();
+  std::vector<Index> which(64);
+  std::iota(which.begin(), which.end(), Index{0});
+  std::vector<float> out(which.size() * rows.count);
+  return time_of(static_cast<double>(out.size()), [&] {
+    engine->block(rows, which, 0, rows.count, out.data(), rows.count);
+    sink = static_cast<double>(out[7]);
+  });
+}
+
+/// The share of non-zeros from which on a list takes longer than all features.
+double dense_share() {
+  CostModel lists, all;
+  lists.engines.dense_from = 2;
+  all.engines.dense_from = 0;
+  const auto x = made_rows(4000, 400, 0.4);
+  return 0.4 * value_time(Rbf{0.001}, *x, all) / value_time(Rbf{0.001}, *x, lists);
+}
+
+/// What a choice between two ways is worth where it turns: the time by the second of these costs
+/// for each of that by the first.
+template <class Work>
+void show_turn(const char* what, const char* unit, double assumed, const CostModel costs[2],
+               Work&& work) {
+  double time[2];
+  for (int way = 0; way < 2; ++way) time[way] = time_of(1, [&] { work(costs[way]); });
+  std::printf("%-38s %-34s %10.3g  %.2f times as long there by the way for less\n", what, unit,
+              assumed, time[1] / time[0]);
+}
+
+void show_turns() {
+  const Threads alone(1);
+  show("engines.dense_from", "share of non-zeros", model.engines.dense_from, dense_share());
+  {
+    CostModel costs[2];
+    costs[0].engines.most_differences = 1000;
+    costs[1].engines.most_differences = 0;
+    const auto x = made_rows(4000, model.engines.most_differences, 1);
+    double time[2];
+    for (int way = 0; way < 2; ++way) time[way] = value_time(Rbf{0.01}, *x, costs[way]);
+    std::printf("%-38s %-34s %10.3g  %.2f times as long there as products\n",
+                "engines.most_differences", "features",
+                static_cast<double>(model.engines.most_differences), time[0] / time[1]);
+  }
+  {
+    CostModel costs[2];
+    costs[0].engines.least_halved = 1;
+    costs[1].engines.least_halved = std::size_t{1} << 40;
+    const auto x = made_rows(model.engines.least_halved, 100, 1);
+    show_turn("engines.least_halved", "points", static_cast<double>(model.engines.least_halved),
+              costs, [&](const CostModel& each) {
+                const auto K = make_kernel_quadratic(Rbf{0.001}, x, {}, Definite::unknown,
+                                                     Context(alone).with_costs(each));
+                const std::vector<double> ones(K->size(), 1.0);
+                std::vector<double> sums(K->size());
+                for (int k = 0; k < 10; ++k) K->multiply(ones, sums, Precision::fast, alone);
+                sink = sums[1];
+              });
+  }
+  {
+    CostModel costs[2];
+    costs[0].pairs.cascade_from = 1;
+    costs[1].pairs.cascade_from = std::size_t{1} << 40;
+    const auto x = made_rows(model.pairs.cascade_from, 20, 1);
+    DualQp qp = squared_problem(*x, make_kernel_quadratic(Rbf{0.05}, x));
+    for (Block& block : qp.block) {
+      block.curvature = 0;
+      block.upper = 1;
+    }
+    show_turn("pairs.cascade_from", "points", static_cast<double>(model.pairs.cascade_from), costs,
+              [&](const CostModel& each) {
+                Smo smo;
+                smo.stop.kkt = smo.stop.relative_gap = 1e-3;
+                sink = run(qp, smo, Run{Context(alone).with_costs(each)}).a[0];
+              });
+  }
+}
+
+/// By whole runs: with another value here, against the program before.
+void name_others() {
+  constexpr const char *peers = "bench/peers", *solvers = "bench/solvers",
+                       *restarted = "bench/papers/restarts";
+  name("plain", "value, for each feature", model.plain.each, peers);
+  name("own_function", "value of a kernel", model.own_function, "the user's");
+  name("stored_value", "value of a matrix", model.stored_value, peers);
+  name("low_rank", "value, for each column", model.low_rank.each, solvers);
+  name("left_out_value", "negligible value", model.left_out_value, peers);
+  name("listed_feature_in_cache", "cycles, feature of a row alone", model.listed_feature_in_cache,
+       peers);
+  name("listed_feature", "cycles, the same from further away", model.listed_feature, peers);
+  name("grouped_feature", "cycles, feature of rows in groups", model.grouped_feature, peers);
+  name("cached_values", "values in a cache", model.cached_values, "pick_cached_value");
+  name("sparse_pair_step", "step with sparse rows", model.sparse_pair_step, peers);
+  name("columns_beside", "columns", model.columns_beside, "column_system");
+
+  const SolverChoice& choice = model.solvers;
+  name("solvers.tight_precision", "tolerance", choice.tight_precision, solvers);
+  name("solvers.few_points", "points", choice.few_points, solvers);
+  name("solvers.few_points_of_one_system", "points", choice.few_points_of_one_system, solvers);
+  name("solvers.some_points", "points", choice.some_points, solvers);
+  name("solvers.many_points", "points", choice.many_points, solvers);
+  name("solvers.many_points_a_column", "points for each column", choice.many_points_a_column,
+       solvers);
+  name("solvers.least_points_a_column", "points for each column", choice.least_points_a_column,
+       solvers);
+  name("solvers.path_iterations", "systems", choice.path_iterations, solvers);
+  name("solvers.newton_iterations", "systems", choice.newton_iterations, solvers);
+  name("solvers.most_seconds_after_a_stall", "seconds", choice.most_seconds_after_a_stall, solvers);
+  name("solvers.uses_on_a_path", "systems", choice.uses_on_a_path, solvers);
+  name("solvers.uses_without_bounds", "systems", choice.uses_without_bounds, solvers);
+  name("solvers.products", "products with K", choice.products, solvers);
+  name("solvers.points_of_pilot", "points", choice.points_of_pilot, solvers);
+  name("solvers.least_points_of_pilot", "points", choice.least_points_of_pilot, solvers);
+  name("solvers.least_value_of_pilot", "nanoseconds of a value", choice.least_value_of_pilot,
+       solvers);
+
+  const EngineChoice& engines = model.engines;
+  name("engines.packing_factor", "bytes for each stored one", engines.packing_factor, peers);
+  name("engines.small_panels", "bytes", engines.small_panels, peers);
+  name("engines.cached_features", "features", engines.cached_features, peers);
+  name("engines.most_near", "share of pairs of points", engines.most_near, peers);
+  name("engines.most_near_stored", "share of pairs of points", engines.most_near_stored, peers);
+  name("engines.least_far_rows", "rows", engines.least_far_rows, peers);
+  name("engines.most_features_of_a_box", "features", engines.most_features_of_a_box, peers);
+  name("engines.most_halved", "points", engines.most_halved, "memory");
+  name("engines.most_stretches", "stretches", engines.most_stretches, peers);
+
+  const PairChoice& pairs = model.pairs;
+  name("pairs.least_part", "points", pairs.least_part, peers);
+  name("pairs.usable_share", "share of support vectors", pairs.usable_share, peers);
+  name("pairs.hopeless_share", "share of support vectors", pairs.hopeless_share, peers);
+  name("pairs.most_sparse_steps", "steps for each variable", pairs.most_sparse_steps, peers);
+  name("pairs.rows_taken_again", "times", pairs.rows_taken_again, peers);
+  name("pairs.most_remaining", "share of variables", pairs.most_remaining, peers);
+  name("pairs.newton_share", "share of the work", pairs.newton_share, peers);
+  name("pairs.most_plain", "variables", pairs.most_plain, "bench/libsvm");
+  name("singles.sets_before_newton", "working sets", model.singles.sets_before_newton, solvers);
+  name("singles.newton_share", "share of the work", model.singles.newton_share, solvers);
+
+  const SimplexChoice& simplices = model.simplices;
+  name("simplices.least_examples", "examples", simplices.least_examples, restarted);
+  name("simplices.most_examples", "examples", simplices.most_examples, restarted);
+  name("simplices.fresh_examples", "examples", simplices.fresh_examples, restarted);
+  name("simplices.visits_to_newton", "steps for each example", simplices.visits_to_newton,
+       restarted);
+  name("simplices.most_free", "classes of examples", simplices.most_free, restarted);
+  name("simplices.newton_share", "multiplications for each one", simplices.newton_share, restarted);
+
+  const RestartChoice& restarts = model.restarts;
+  name("restarts.times_free", "variables for each free one", restarts.times_free, restarted);
+  name("restarts.least_part", "variables", restarts.least_part, restarted);
+  name("restarts.largest_part", "variables", restarts.largest_part, restarted);
+  name("restarts.largest_share", "share of variables", restarts.largest_share, restarted);
+  name("restarts.undecided_rows", "share of rows", restarts.undecided_rows, "bench/papers/sgma");
+
+  const SmallMachineChoice& small = model.small_machines;
+  name("small_machines.most_rows", "rows of a machine", small.most_rows, "bench/libsvm");
+  name("small_machines.values_for_each_use", "values for each used", small.values_for_each_use,
+       peers);
+  name("mercer.rows", "rows", model.mercer.rows, "maxmargin check");
+  name("mercer.eigenvalue_rows", "rows", model.mercer.eigenvalue_rows, "maxmargin check");
+  name("structured.few_dimensions", "dimensions", model.structured.few_dimensions,
+       "bench/structural");
+  name("structured.most_enumerated", "labels", model.structured.most_enumerated,
+       "bench/structural");
+
+  const CertifyChoice& certify = model.certify;
+  name("certify.near_share", "non-zeros for each changed one", certify.near_share, restarted);
+  name("certify.least_points", "points", certify.least_points, peers);
+  name("certify.points_at_stake", "points for each at stake", certify.points_at_stake, peers);
+  name("certify.most_extended_work", "operations in long double", certify.most_extended_work,
+       "a run to a gap of 1e-12");
+  name("weights.most_growth", "bytes for each of the model", model.weights.most_growth,
+       "bench/libsvm");
+  name("weights.small_bytes", "bytes", model.weights.small_bytes, "memory");
+}
+
 }  // namespace
 
 int main() {
   const std::vector<float> values(row_length * long_rows, 1.0f);
   const Set set;
-  std::printf("%-18s %-34s %10s %10s %8s\n", "name", "nanoseconds for each", "assumed", "measured",
+  std::printf("%-38s %-34s %10s %10s %8s\n", "name", "nanoseconds for each", "assumed", "measured",
               "quotient");
   show("touch_value", "float of fresh memory", model.touch_value, touching());
   show("read_value", "float of long rows", model.read_value, reading(values));
@@ -338,5 +530,9 @@ int main() {
   show_second_sum("second_sum", Rbf{0.001}, *dense);
   show_second_sum("fused_second_sum", Rbf{0.01}, *few);
   show_solvers();
+  std::printf("\n%-38s %-34s %10s  %s\n", "where one way gets faster", "unit", "assumed",
+              "measured; or by whole runs with another value, with which bench");
+  show_turns();
+  name_others();
   return 0;
 }

@@ -256,8 +256,6 @@ class Conformance : public testing::TestWithParam<std::tuple<NamedKernel, NamedT
       result.solver = Smo::name;
       Smo parts;
       parts.working_set = 4;
-      if (solver == small_parts) parts.cascade_from = 8;
-      parts.least_part = 8;
       result.settings = parts;
     }
     result.stop.kkt = 1e-5;
@@ -269,8 +267,9 @@ class Conformance : public testing::TestWithParam<std::tuple<NamedKernel, NamedT
   }
 
   static Context context(const std::string& solver, const Threads& threads) {
-    return solver == dear_values ? Context(threads).with_costs(other_costs::dear_values())
-                                 : Context(threads);
+    CostModel costs = solver == dear_values ? other_costs::dear_values() : CostModel{};
+    if (solver == small_parts) costs.pairs.cascade_from = costs.pairs.least_part = 8;
+    return Context(threads).with_costs(costs);
   }
 
   /// Calls `check(run)` for each storage and each solver that accepts the problem.

@@ -119,10 +119,10 @@ std::vector<Case> cases_of(Way way) {
     case Way::picked_values:
       return for_each_task({"picked", two(), by(smo(8), Rbf{0.75}, 2), dear_values()}, 0.05, 0.3);
     case Way::part_first: {
-      Smo parts = smo(8);
-      parts.cascade_from = 8;
-      parts.least_part = 16;
-      return for_each_task({"part", two(96), by(parts, Rbf{0.05}, 0.5), {}}, 0.02, 0.6);
+      CostModel parts;
+      parts.pairs.cascade_from = 8;
+      parts.pairs.least_part = 16;
+      return for_each_task({"part", two(96), by(smo(8), Rbf{0.05}, 0.5), parts}, 0.02, 0.6);
     }
     case Way::primal_dual_free:
       return for_each_task({"primal-dual", two(), by(PrimalDual{}, Rbf{0.75}, 100), dear_values()},

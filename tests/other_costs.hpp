@@ -13,8 +13,8 @@ inline CostModel dear_values() {
   costs.copy_value = costs.allot_value = 0;
   costs.assemble = costs.factor = 0;
   costs.second_sum = costs.fused_second_sum = 0;
-  costs.least_half_product = 1;
-  costs.least_far_rows = 2;
+  costs.engines.least_halved = 1;
+  costs.engines.least_far_rows = 2;
   return costs;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "maxmargin/base/clock.hpp"
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/certify/certify_known.hpp"
 #include "maxmargin/certify/enclosure.hpp"
 #include "maxmargin/certify/extended.hpp"
@@ -103,7 +104,7 @@ Known moved(const DualQp& qp, std::vector<double> a, const Known& known, Precisi
 
 /// Whether the product of the difference is a small part of a whole one.
 bool is_near(const DualQp& qp, std::span<const double> a, const Known& known) {
-  constexpr std::ptrdiff_t share = 4;
+  constexpr std::ptrdiff_t share = CostModel{}.certify.near_share;
   const auto is_there = [](double each) { return each != 0; };
   return share * std::ranges::count_if(change_of(qp, a, known), is_there) <=
          std::ranges::count_if(a, is_there);
@@ -193,13 +194,13 @@ Certified judge_unproved(const DualQp& qp, Solution solution, std::vector<double
 
 Certified certify_finer(const DualQp& qp, Certified rough, const Threads& threads) {
   // A copy of the points, and float products besides: worth it where few are left.
-  constexpr std::size_t least_points = 512, share = 2;
+  constexpr CertifyChoice choice = CostModel{}.certify;
   const std::size_t all = qp.K->size();
   std::vector<Index> points;
-  if (all >= least_points &&
+  if (all >= choice.least_points &&
       qp.K->value_error(Precision::exact) < qp.K->value_error(Precision::fast))
     points = points_at_stake(qp, rough);
-  if (points.empty() || points.size() > all / share)
+  if (points.empty() || points.size() > all / choice.points_at_stake)
     return certify(qp, std::move(rough.solution), Precision::exact, threads);
   const Stopwatch clock;
   const std::vector<double> beta = qp.coefficients(rough.solution.a);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/certify/enclosure.hpp"
 #include "maxmargin/linalg/enclosed.hpp"
 #include "maxmargin/problem/matrix/capabilities.hpp"
@@ -12,14 +13,13 @@ namespace {
 
 // Whoever repeats a certificate in the same arithmetic, as verify does, has bounds of this order.
 constexpr double repeatable = 4;
-// Operations of a product in long double: a minute or two.
-constexpr double most_extended_work = 3e10;
 
 }  // namespace
 
 bool has_extended_product(const Quadratic& K, std::size_t nonzeros) {
   const ExtendedProducts* extended = K.can().extended;
-  return extended != nullptr && extended->extended_work(nonzeros) <= most_extended_work;
+  return extended != nullptr &&
+         extended->extended_work(nonzeros) <= CostModel{}.certify.most_extended_work;
 }
 
 double extended_product(const Quadratic& K, std::span<const double> x, std::span<double> f,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/base/threads.hpp"
 #include "maxmargin/kernel/kernels.hpp"
 
@@ -20,9 +21,9 @@ struct Mercer {
   bool is_sampled() const { return sample < rows; }
 };
 
-/// Matrices up to this size are tested completely.
-inline constexpr std::size_t mercer_rows = 5000;
-inline constexpr std::size_t eigenvalue_rows = 1000;
+/// Given matrices up to this size are tested completely, and up to which there are eigenvalues.
+inline constexpr std::size_t mercer_rows = CostModel{}.mercer.rows;
+inline constexpr std::size_t eigenvalue_rows = CostModel{}.mercer.eigenvalue_rows;
 
 /// What rounding makes of the eigenvalues of a scaled matrix of so many rows.
 double mercer_tolerance(std::size_t rows);

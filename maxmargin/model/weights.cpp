@@ -1,15 +1,12 @@
 #include "maxmargin/model/weights.hpp"
 
-#include "maxmargin/kernel/given.hpp"
-
 #include <algorithm>
+
+#include "maxmargin/base/cost_model.hpp"
+#include "maxmargin/kernel/given.hpp"
 
 namespace maxmargin {
 namespace {
-
-// w may take this many times the memory of the model, or be this small.
-constexpr double most_growth = 8;
-constexpr double small_bytes = 64 << 20;
 
 std::size_t used_features(const Rows& rows) {
   if (!rows.sparse()) return rows.count == 0 ? 0 : rows.columns;
@@ -35,7 +32,8 @@ std::unique_ptr<Weights> Weights::of(const Model& model) {
     model_bytes += static_cast<double>(machine.support.size() * (sizeof(double) + sizeof(Index)));
   const double bytes =
       static_cast<double>(features) * static_cast<double>(model.machines.size() * sizeof(double));
-  if (bytes > small_bytes && bytes > most_growth * model_bytes) return nullptr;
+  constexpr WeightChoice choice = CostModel{}.weights;
+  if (bytes > choice.small_bytes && bytes > choice.most_growth * model_bytes) return nullptr;
 
   auto weights = std::make_unique<Weights>();
   const std::size_t machines = model.machines.size();

@@ -13,41 +13,15 @@
 namespace maxmargin {
 namespace {
 
-// For tolerances below this, a fixed number of Newton steps costs less than many small steps.
-constexpr double tight_precision = 1e-5;
-// Full rank: up to so many points a factorisation costs less than many small steps.
-constexpr std::size_t few_points = 500;
-// The same for the Lagrangian method, which factors one system.
-constexpr std::size_t few_points_of_one_system = 3000;
-// Low rank: path following takes time in proportion to the points, and moves all variables at once.
-// From so many points on it is faster than pairs for squared losses,
-constexpr std::size_t some_points = 1000;
-// and faster than single variables for losses with corners.
-constexpr std::size_t many_points = 10000, many_points_a_column = 200;
-// Expected numbers of systems, for limits of time: of path following, and of Newton's method on the
-// primal where few digits are asked for.
-constexpr double path_iterations = 30, newton_iterations = 12;
-// What another solver may take where the one that was chosen has stalled. By what is expected, not
-// by the clock: the same input has the same bits.
-constexpr double most_seconds_after_a_stall = 10;
-
 // Low-rank columns in place of a full matrix. Residual of the trace: at most, and relative to the
-// least curvature; corrections make up for it, so that it does not depend on the tolerance. How
-// often a system is solved on a path and where nothing is bounded; products with K for corrections.
+// least curvature; corrections make up for it, so that it does not depend on the tolerance.
 constexpr double most_residual = 1e-5, share_of_curvature = 0.25, least_residual = 1e-11;
 constexpr double most_residual_of_entropies = 0.9e-2;
-constexpr double uses_on_a_path = 12, uses_without_bounds = 2;
-constexpr double products = 3;
-
-// Low rank and losses with corners: pairs compute a kernel row per support vector, a path some
-// thirty systems of all columns whatever the data. The number of support vectors is estimated by a
-// pilot machine of some of the points, where a kernel value takes at least this many nanoseconds.
-constexpr std::size_t points_of_pilot = 2000, least_points_of_pilot = 20000;
-constexpr double least_value_of_pilot = 5;
 
 /// The expected number of support vectors of a problem with a bias, from a pilot machine.
-double expected_support(const DualQp& qp, const Stop& stop, std::size_t memory_bytes) {
-  const std::size_t every = qp.K->size() / points_of_pilot;
+double expected_support(const DualQp& qp, const Stop& stop, std::size_t memory_bytes,
+                        const CostModel& costs) {
+  const std::size_t every = std::max<std::size_t>(1, qp.K->size() / costs.solvers.points_of_pilot);
   constexpr Index none = 0xffffffffu;
   // Drawn at random in each block of `every` points, because classes may alternate.
   Rng rng(1);
@@ -72,7 +46,8 @@ double expected_support(const DualQp& qp, const Stop& stop, std::size_t memory_b
   rough.relative_gap = infinity;
   rough.iterations = 100 * points.size();
   const Solution solution =
-      run(part, std::get<Smo>(with_settings(Solver(Smo{}), part, rough, memory_bytes)), Run{alone});
+      run(part, std::get<Smo>(with_settings(Solver(Smo{}), part, rough, memory_bytes)),
+          Run{Context(alone).with_costs(costs)});
   const auto support = std::ranges::count_if(solution.a, [](double a) { return a != 0; });
   return static_cast<double>(static_cast<std::size_t>(support) * every);
 }
@@ -99,11 +74,11 @@ struct Shape {
             qp.block, [](const Block& b) { return b.lower > -infinity || b.upper < infinity; })),
         entropy(std::ranges::any_of(qp.block,
                                     [](const Block& b) { return b.entropy != Entropy::none; })),
-        tight(std::min(stop.kkt, stop.relative_gap) < tight_precision),
+        tight(std::min(stop.kkt, stop.relative_gap) < model.solvers.tight_precision),
         value_cost(qp.K->value_cost()),
         costs(model) {
     // Where all variables can move at once.
-    if (!(curved || entropy) || low_rank || points < some_points) return;
+    if (!(curved || entropy) || low_rank || points < model.solvers.some_points) return;
     double trace = 0, least = infinity;
     for (const double value : qp.K->diagonal()) trace += value;
     for (const Block& block : qp.block) least = std::min(least, least_bend(block));
@@ -125,8 +100,9 @@ struct Shape {
   double low_rank_seconds() const {
     if (!needed) return infinity;
     const auto m = static_cast<double>(points), n = static_cast<double>(*needed);
-    const double uses = bounded ? uses_on_a_path : uses_without_bounds;
-    return 1e-9 * (uses * m * n * n * costs.make_columns + products * m * m * value_cost);
+    const double uses = bounded ? costs.solvers.uses_on_a_path : costs.solvers.uses_without_bounds;
+    return 1e-9 *
+           (uses * m * n * n * costs.make_columns + costs.solvers.products * m * m * value_cost);
   }
   /// The time of pairs with squared losses, which leave most variables free.
   double pairs_seconds() const {
@@ -134,8 +110,8 @@ struct Shape {
     return 1e-9 * costs.pairs_of_free_variables * m * m;
   }
 
-  double path_seconds() const { return path_iterations * system_seconds(); }
-  double newton_seconds() const { return newton_iterations * system_seconds(); }
+  double path_seconds() const { return costs.solvers.path_iterations * system_seconds(); }
+  double newton_seconds() const { return costs.solvers.newton_iterations * system_seconds(); }
   double system_seconds() const {
     return 1e-9 * (low_rank ? costs.low_rank_system(points, columns) : costs.newton(points));
   }
@@ -169,11 +145,11 @@ class Tree {
   /// matrices in which steps of few variables are too small.
   std::optional<Choice> choose_after(std::string_view stalled) const {
     const std::string why = "after " + std::string(stalled) + " has stalled";
-    if (stalled != InteriorPoint::name && shape_.path_seconds() < most_seconds_after_a_stall &&
-        fits(InteriorPoint{}))
+    if (stalled != InteriorPoint::name &&
+        shape_.path_seconds() < solvers_.most_seconds_after_a_stall && fits(InteriorPoint{}))
       return take(InteriorPoint{}, why);
-    if (stalled != PrimalNewton::name && shape_.newton_seconds() < most_seconds_after_a_stall &&
-        accepts(PrimalNewton{}))
+    if (stalled != PrimalNewton::name &&
+        shape_.newton_seconds() < solvers_.most_seconds_after_a_stall && accepts(PrimalNewton{}))
       return take(PrimalNewton{}, why);
     return std::nullopt;
   }
@@ -197,7 +173,7 @@ class Tree {
 
   Choice without_rows() const {
     if (accepts(Lagrangian{}) &&
-        (shape_.low_rank || (shape_.tight && shape_.points <= few_points_of_one_system)))
+        (shape_.low_rank || (shape_.tight && shape_.points <= solvers_.few_points_of_one_system)))
       return take(Lagrangian{}, shape_.low_rank ? "squared loss, no equality row, few columns"
                                                 : "squared loss, no equality row, small enough");
     if (squared_with_few_columns()) return take(InteriorPoint{}, "squared loss, few columns");
@@ -209,9 +185,9 @@ class Tree {
 
   Choice with_a_bias() const {
     // Both solve systems of the same size.
-    if (shape_.low_rank && shape_.curved && !shape_.tight && shape_.points >= some_points &&
-        accepts(InteriorPoint{}) && accepts(PrimalNewton{}) &&
-        shape_.newton_seconds() < stop_.seconds / 2)
+    if (shape_.low_rank && shape_.curved && !shape_.tight &&
+        shape_.points >= solvers_.some_points && accepts(InteriorPoint{}) &&
+        accepts(PrimalNewton{}) && shape_.newton_seconds() < stop_.seconds / 2)
       return take(PrimalNewton{}, "squared loss, few columns, few digits");
     if (squared_with_few_columns()) return take(InteriorPoint{}, "squared loss, few columns");
     if (much_support())
@@ -221,7 +197,7 @@ class Tree {
   }
 
   Choice with_any_rows() const {
-    const bool small = shape_.low_rank || (shape_.tight && shape_.points <= few_points);
+    const bool small = shape_.low_rank || (shape_.tight && shape_.points <= solvers_.few_points);
     if (!accepts(PrimalDual{}) || (small && fits(InteriorPoint{})))
       return take(InteriorPoint{}, small ? "any equality rows, small system of equations"
                                          : "the only one that might take it");
@@ -230,19 +206,21 @@ class Tree {
   }
 
   bool squared_with_few_columns() const {
-    return shape_.low_rank && shape_.curved && shape_.points >= some_points &&
+    return shape_.low_rank && shape_.curved && shape_.points >= solvers_.some_points &&
            fits(InteriorPoint{});
   }
   bool much_support() const {
-    return shape_.low_rank && shape_.points >= least_points_of_pilot && qp_.A.size() == 1 &&
-           qp_.d[0] == 0 && shape_.value_cost >= least_value_of_pilot && fits(InteriorPoint{}) &&
-           expected_support(qp_, stop_, memory_bytes_) * shape_.value_cost *
+    return shape_.low_rank && shape_.points >= solvers_.least_points_of_pilot &&
+           qp_.A.size() == 1 && qp_.d[0] == 0 &&
+           shape_.value_cost >= solvers_.least_value_of_pilot && fits(InteriorPoint{}) &&
+           expected_support(qp_, stop_, memory_bytes_, shape_.costs) * shape_.value_cost *
                    static_cast<double>(shape_.points) >
                1e9 * shape_.path_seconds();
   }
   bool many_points_few_columns() const {
     return shape_.low_rank && fits(InteriorPoint{}) &&
-           shape_.points >= std::max(many_points, many_points_a_column * shape_.columns);
+           shape_.points >=
+               std::max(solvers_.many_points, solvers_.many_points_a_column * shape_.columns);
   }
 
   /// A path that is cut short is of no use, so it must be expected to end well within the limit.
@@ -264,6 +242,7 @@ class Tree {
   const Stop& stop_;
   const std::size_t memory_bytes_;
   const Shape shape_;
+  const SolverChoice& solvers_ = shape_.costs.solvers;
 };
 
 }  // namespace

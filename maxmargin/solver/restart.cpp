@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/linalg/accumulate.hpp"
 #include "maxmargin/problem/feasible.hpp"
 #include "maxmargin/problem/sub_problem.hpp"
@@ -26,13 +27,6 @@ std::vector<double> slopes_at(const DualQp& qp, const Certified& solved) {
   return slope;
 }
 
-// The part has the free variables, and for each so many others. Measured on usps.
-constexpr double times_free = 2.5;
-constexpr std::size_t least_part = 64;
-// The kernel values of a part are all in memory.
-constexpr std::size_t largest_part = 1024;
-// Larger parts save nothing.
-constexpr double largest_share = 0.7;
 // A part is solved to this share of the tolerance, so that rounding does not leave violations.
 constexpr double part_of_tolerance = 0.9;
 
@@ -59,7 +53,8 @@ SetKernel kernel_over(const DualQp& qp, std::span<const Index> variables, const 
 }  // namespace
 
 Restart::Restart(const DualQp& whole, const Certified& solved, std::size_t bytes,
-                 const Threads& threads) {
+                 const Context& context) {
+  const RestartChoice& choice = context.costs.restarts;
   const RowKinds kinds = sort_rows(whole);
   if (!covers_all(kinds) || !kinds.coupled.empty() || kinds.refusal) return;
   const std::vector<double> slope = slopes_at(whole, solved);
@@ -72,9 +67,10 @@ Restart::Restart(const DualQp& whole, const Certified& solved, std::size_t bytes
     bounded += !is_free && a != 0;
     reason[v] = is_free ? -1 : std::abs(slope[v]);
   }
-  const auto count = least_part + static_cast<std::size_t>(times_free * static_cast<double>(free));
-  if (bounded > free || count > largest_part || count * count * sizeof(float) > bytes ||
-      static_cast<double>(count) > largest_share * static_cast<double>(whole.size()))
+  const auto count =
+      choice.least_part + static_cast<std::size_t>(choice.times_free * static_cast<double>(free));
+  if (bounded > free || count > choice.largest_part || count * count * sizeof(float) > bytes ||
+      static_cast<double>(count) > choice.largest_share * static_cast<double>(whole.size()))
     return;
   std::vector<Index> order(whole.size());
   std::iota(order.begin(), order.end(), Index{0});
@@ -88,20 +84,20 @@ Restart::Restart(const DualQp& whole, const Certified& solved, std::size_t bytes
   position_.assign(whole.size(), none);
   for (std::size_t k = 0; k < variables_.size(); ++k)
     position_[variables_[k]] = static_cast<Index>(k);
-  K_ = kernel_over(whole, variables_, threads);
+  K_ = kernel_over(whole, variables_, context.threads);
 }
 
 Restart::Improved Restart::improve(const DualQp& qp, std::vector<double> start, const Known& known,
-                                   double kkt, const Threads& threads) const {
+                                   double kkt, const Context& context) const {
   // The changes so far, and their kernel rows.
   std::vector<const float*> rows;
   std::vector<double> change;
   for (std::size_t v = 0; v < qp.size(); ++v) {
     if (start[v] == known.a[v]) continue;
     if (position_[v] == none) {
-      const Known there = known_at(qp, start, known, threads);
+      const Known there = known_at(qp, start, known, context.threads);
       return improve(qp, std::move(start), {there.a, there.f, there.error, known.lambda}, kkt,
-                     threads);
+                     context);
     }
     rows.push_back(K_.row(position_[v]));
     change.push_back(qp.block[v].sign * (start[v] - known.a[v]));
@@ -110,10 +106,10 @@ Restart::Improved Restart::improve(const DualQp& qp, std::vector<double> start, 
   whole.f = known.f;
   Active part(whole, variables_);
   add_scaled_rows(rows, change, part.size(), part.f.data());
-  const std::size_t steps = SetSolver().solve(part, K_, kkt, threads);
+  const std::size_t steps = SetSolver().solve(part, K_, kkt, context);
   for (std::size_t k = 0; k < variables_.size(); ++k)
     start[variables_[k]] = qp.block[variables_[k]].sign * part.beta[k];
-  Improved improved{known_at(qp, std::move(start), known, threads), steps};
+  Improved improved{known_at(qp, std::move(start), known, context.threads), steps};
   improved.at.lambda = known.lambda;
   return improved;
 }
@@ -143,7 +139,7 @@ Certified Restart::solve(const DualQp& qp, const Certified& from, const Solver& 
     if (pays()) {
       const double kkt = visit_list([](const auto& chosen) { return chosen.stop.kkt; }, solver);
       Improved improved =
-          improve(qp, *std::move(feasible), known, part_of_tolerance * kkt, threads);
+          improve(qp, *std::move(feasible), known, part_of_tolerance * kkt, context);
       start = std::move(improved.at);
       steps = improved.steps;
     } else {

@@ -17,7 +17,7 @@ class Restart {
  public:
   Restart() = default;
   /// Of a problem and its solution; no part where its kernel values take more than `bytes`.
-  Restart(const DualQp& whole, const Certified& solved, std::size_t bytes, const Threads& threads);
+  Restart(const DualQp& whole, const Certified& solved, std::size_t bytes, const Context& context);
 
   /// solve_from() the solution `from` of the whole problem, or of one that has changed less: made
   /// feasible, then improved by solving the part where that pays. Its steps count as iterations.
@@ -35,7 +35,7 @@ class Restart {
   /// where the violation among the variables of the part is at most `kkt`. `known`: another point,
   /// such as the solution that the part was made of.
   Improved improve(const DualQp& qp, std::vector<double> start, const Known& known, double kkt,
-                   const Threads& threads) const;
+                   const Context& context) const;
 
  private:
   static constexpr Index none = 0xffffffffu;

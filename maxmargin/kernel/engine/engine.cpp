@@ -233,17 +233,6 @@ void check_non_negative(const Form& form, const Rows& rows, std::string_view ker
     });
 }
 
-// Packed columns pay while they stay within this many times the stored data ...
-constexpr std::size_t packing_factor = 24;
-// ... or are small anyway.
-constexpr std::size_t small_panels = std::size_t{64} << 20;
-
-// Up to so many features, differences cost little more than products.
-constexpr std::size_t most_differences = 32;
-
-// From this density on, walking through all features is cheaper than through a list.
-constexpr double dense_from = 0.4;
-
 // Values may deviate from whole numbers by a share of themselves, which is much far from zero.
 constexpr double most_whole_error = 4e-6;
 // A value of a table is a product of up to four entries.
@@ -285,10 +274,18 @@ double slack_of_units(const Form& form, const Extent& extent) {
   return 1e-6 / (2.5 * decay->rate * 2 * std::sqrt(2 * distance / 3) + 1e-300);
 }
 
+/// What an engine is made for.
+struct Wanted {
+  const Form& form;
+  const Rows& columns;
+  const Threads& threads;
+  const CostModel& costs;
+};
+
 /// Panels of whole numbers, whose sums are exact; null where the values are none.
-std::unique_ptr<Engine> make_whole_engine(const Form& form, const Rows& columns,
-                                          const Extent& extent, double trust, Packing packing,
-                                          const Threads& threads) {
+std::unique_ptr<Engine> make_whole_engine(const Wanted& wanted, const Extent& extent, double trust,
+                                          Packing packing) {
+  const auto& [form, columns, threads, costs] = wanted;
   const Summation summation(form.pairing);
   packing.slack = slack_of_units(form, extent);
   packing.unit = common_unit(summation, columns, extent, packing.slack, threads);
@@ -316,8 +313,8 @@ std::unique_ptr<Engine> make_whole_engine(const Form& form, const Rows& columns,
     return make_panel_engine<std::uint8_t>(form, columns, std::move(packing), threads);
   }
   // Exact in float up to 2^24 and in int32 up to 2^31.
-  if (packing.side == LeftSide::dense && packing.used.count > most_differences && has_vnni() &&
-      4 * units < 0x1p31) {
+  if (packing.side == LeftSide::dense && packing.used.count > costs.engines.most_differences &&
+      has_vnni() && 4 * units < 0x1p31) {
     packing.trusted_norm = 0x1p29 * square;
     return make_panel_engine<std::int16_t>(form, columns, std::move(packing), threads);
   }
@@ -335,12 +332,12 @@ std::unique_ptr<Engine> make_whole_engine(const Form& form, const Rows& columns,
   return nullptr;
 }
 
-/// Whether most values are negligible, and boxes around columns tell so in float numbers.
+/// Whether boxes around columns tell in float numbers which values are negligible.
 bool leaves_out_far_blocks(const Form& form, const Engine& engine, const Rows& columns,
-                           double nonzero_share, const Threads& threads) {
+                           const Threads& threads) {
   constexpr double exact_floats = 1e4;
   const double limit = negligible_from(form);
-  if (nonzero_share > 0.5 || engine.can().coded != nullptr) return false;
+  if (engine.can().coded != nullptr) return false;
   const double largest = extent_of(Summation(form.pairing), columns, threads).largest;
   return largest < exact_floats * std::sqrt(limit);
 }
@@ -348,7 +345,7 @@ bool leaves_out_far_blocks(const Form& form, const Engine& engine, const Rows& c
 /// Whether rows in groups are cheaper than alone: a group's list is longer than that of one row,
 /// but a panel that does not stay in L1 is read once for all of its rows.
 bool groups_pay(const Rows& columns, std::size_t used_features, const CostModel& costs) {
-  constexpr std::size_t near_features = 128, sampled = 64;
+  constexpr std::size_t sampled = 64;
   const std::size_t stride = std::max<std::size_t>(1, columns.count / (sampled * rows_a_group));
   std::size_t alone = 0, together = 0;
   std::vector<std::size_t> seen(columns.columns, 0);
@@ -360,8 +357,8 @@ bool groups_pay(const Rows& columns, std::size_t used_features, const CostModel&
         together += seen[feature] != g;
         seen[feature] = g;
       });
-  const double cost =
-      used_features <= near_features ? costs.listed_feature_in_cache : costs.listed_feature;
+  const double cost = used_features <= costs.engines.cached_features ? costs.listed_feature_in_cache
+                                                                     : costs.listed_feature;
   return costs.grouped_feature * static_cast<double>(rows_a_group * together) <
          cost * static_cast<double>(alone);
 }
@@ -403,7 +400,7 @@ std::unique_ptr<Engine> make_form_engine(const Form& form, const Rows& columns,
   packing.nonzeros = static_cast<double>(extent.nonzeros) / static_cast<double>(columns.count + 1);
   const std::size_t stored = columns.stored() * 12 + 1;
   const bool pack = panel_bytes<float>(packing.used.count, columns.count) <=
-                    std::max(small_panels, packing_factor * stored);
+                    std::max(costs.engines.small_panels, costs.engines.packing_factor * stored);
   if (!pack) {
     const double error = packed_error(form, trust == 0 ? unit_roundoff : float_roundoff,
                                       extent.longest, own, before);
@@ -414,10 +411,11 @@ std::unique_ptr<Engine> make_form_engine(const Form& form, const Rows& columns,
 
   const double cells =
       static_cast<double>(packing.used.count) * static_cast<double>(columns.count) + 1;
-  if (summation.is_product() && static_cast<double>(extent.nonzeros) > dense_from * cells)
+  if (summation.is_product() &&
+      static_cast<double>(extent.nonzeros) > costs.engines.dense_from * cells)
     packing.side = LeftSide::dense;
   if (summation.is_product())
-    if (auto engine = make_whole_engine(form, columns, extent, trust, packing, threads))
+    if (auto engine = make_whole_engine({form, columns, threads, costs}, extent, trust, packing))
       return engine;
   double about_means = 0;
   if (packing.side == LeftSide::dense && summation.is_euclidean()) {
@@ -427,7 +425,7 @@ std::unique_ptr<Engine> make_form_engine(const Form& form, const Rows& columns,
     about_means = centered.norm_about_means;
     const bool fits = fits_float(form, own) && fits_float(form, about_means);
     packing.by_differences = fits && std::holds_alternative<Decay>(form.map) &&
-                             packing.used.count <= most_differences &&
+                             packing.used.count <= costs.engines.most_differences &&
                              float_trust(form, own, differences_limit) > 0;
     const double limit = packing.by_differences ? differences_limit : float_limit;
     trust = fits ? float_trust(form, own, limit) : 0;
@@ -565,7 +563,9 @@ std::unique_ptr<Engine> make_engine(const Kernel& kernel, const Rows& columns,
           check_non_negative(form, columns, chosen.name);
           auto engine = make_form_engine(form, columns, threads, costs);
           const double share = nonzero_share(form, columns, costs);
-          if (!leaves_out_far_blocks(form, *engine, columns, share, threads)) return engine;
+          if (share > costs.engines.most_near ||
+              !leaves_out_far_blocks(form, *engine, columns, threads))
+            return engine;
           return make_narrow_engine(form, std::move(engine), columns, share);
         } else {
           return nullptr;

@@ -9,11 +9,8 @@
 namespace maxmargin {
 namespace {
 
-// The share of far pairs from which on the tests pay.
-constexpr double mostly_far = 0.5;
 // Groups of so few rows are left in their order: they share a panel anyway.
 constexpr std::size_t small_group = 64;
-constexpr std::size_t most_features_of_a_box = 512;
 
 /// Splits rows again and again at the mean of the feature that varies most.
 class Splitter {
@@ -72,8 +69,8 @@ double nonzero_share(const Form& form, const Rows& rows, const CostModel& costs)
   const double limit = negligible_from(form);
   constexpr std::size_t usual_sample = 64;
   const std::size_t sample = std::min(usual_sample, rows.count);
-  if (std::isinf(limit) || rows.count < costs.least_far_rows || sample < 2 ||
-      rows.columns > most_features_of_a_box)
+  if (std::isinf(limit) || rows.count < costs.engines.least_far_rows || sample < 2 ||
+      rows.columns > costs.engines.most_features_of_a_box)
     return 1;
   const std::size_t stride = rows.count / sample;
   double longest = 0;
@@ -100,7 +97,7 @@ double nonzero_share(const Form& form, const Rows& rows, const CostModel& costs)
 
 bool are_mostly_far(const Kernel& kernel, const Rows& rows, const CostModel& costs) {
   const auto* rbf = std::get_if<Rbf>(&kernel);
-  return rbf != nullptr && nonzero_share(rbf->form(), rows, costs) <= 1 - mostly_far;
+  return rbf != nullptr && nonzero_share(rbf->form(), rows, costs) <= costs.engines.most_near;
 }
 
 std::vector<Index> neighbours_together(const Rows& rows, std::vector<Index> which) {

@@ -14,8 +14,8 @@ inline constexpr double negligible_value = 1e-24;
 /// Squared distances from which on a kernel's values are negligible; infinite if there is no such.
 double negligible_from(const Form& form);
 
-/// The share of pairs of rows, in a sample, whose kernel value is not negligible; 1 for fewer rows
-/// than costs.least_far_rows, or so many features, that it does not matter.
+/// The share of pairs of rows, in a sample, whose kernel value is not negligible; 1 for so few rows
+/// (costs.engines.least_far_rows) or so many features that it does not matter.
 double nonzero_share(const Form& form, const Rows& rows, const CostModel& costs = {});
 
 /// Whether most pairs of rows are far apart for this kernel.

@@ -326,7 +326,7 @@ class KernelQuadratic final : public Quadratic,
 
   /// Few stretches of neighbours share the packed rows; other points get a copy of theirs.
   std::shared_ptr<const Quadratic> restrict_to(std::span<const Index> points) const override {
-    constexpr std::size_t few = 8;
+    const std::size_t few = packed_->costs.engines.most_stretches;
     const std::vector<Index> ids = rows_of(points);
     std::vector<Stretch> stretches;
     for (std::size_t k = 0; k < ids.size() && stretches.size() <= few; ++k) {
@@ -345,9 +345,9 @@ class KernelQuadratic final : public Quadratic,
 
   /// Whether each value of the symmetric matrix once is less work than the rows of so many points.
   bool halves_pay(std::size_t points) const {
-    constexpr std::size_t most = 1000000;  // every group has sums of its own
+    const EngineChoice& choice = packed_->costs.engines;
     return size() == packed_->rows->count() && stretches_.size() == 1 &&
-           size() >= packed_->costs.least_half_product && size() <= most &&
+           size() >= choice.least_halved && size() <= choice.most_halved &&
            static_cast<double>(points) * engine().value_cost(packed_->costs) >
                static_cast<double>(size()) / 2 * engine().half_cost(packed_->costs);
   }

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "maxmargin/base/buffer.hpp"
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/linalg/accumulate.hpp"
 #include "maxmargin/linalg/class_spreads.hpp"
 #include "maxmargin/linalg/symmetric.hpp"
@@ -47,17 +48,12 @@ namespace {
 constexpr double inner_share = 0.1, some_share = 0.3, nearly = 0.9;
 // Steps for each example of a working set, at most.
 constexpr std::size_t most_visits = 50;
-// After so many steps for each of them K is so ill-conditioned that Newton's step pays, where no
-// more classes than this are free.
-constexpr std::size_t visits_to_newton = 4, most_free = 1024, most_newton_steps = 50;
+constexpr std::size_t most_newton_steps = 50;
 // Of the largest diagonal value; more where float kernel values are not definite.
 constexpr double least_ridge = 1e-9, most_ridge = 1e-3;
-// Multiplications that Newton's steps may take for each of those of the other steps.
-constexpr double newton_share = 12;
 // Of a step of Newton's: what would end it earlier is held.
 constexpr double least_length = 0.01;
-// So many examples are chosen at once, and so many sets solved before all are looked at.
-constexpr std::size_t fresh_examples = 1024;
+// So many sets are solved before all examples are looked at.
 constexpr int most_rounds = 200;
 constexpr std::size_t steps_between_looks = 256;
 
@@ -65,11 +61,11 @@ constexpr std::size_t steps_between_looks = 256;
 class ChosenExamples {
  public:
   /// Room for as many as fit into so many bytes, but for some.
-  ChosenExamples(const SimplexQp& qp, std::size_t bytes)
+  ChosenExamples(const SimplexQp& qp, std::size_t bytes, const SimplexChoice& choice)
       : qp_(qp),
         most_(std::min(qp.size(),
                        std::clamp(static_cast<std::size_t>(std::sqrt(bytes / sizeof(float))),
-                                  least_examples, most_examples))),
+                                  choice.least_examples, choice.most_examples))),
         is_held_(qp.size(), false) {}
 
   std::size_t most() const { return most_; }
@@ -102,7 +98,6 @@ class ChosenExamples {
   }
 
  private:
-  static constexpr std::size_t least_examples = 256, most_examples = 4096;
   const SimplexQp& qp_;
   std::size_t most_;
   std::vector<Index> examples_, points_;
@@ -148,7 +143,8 @@ class Method {
         options_(options),
         context_(context),
         limits_(context, options.stop),
-        set_(qp, options.cache_bytes / 4),
+        choice_(context.costs.simplices),
+        set_(qp, options.cache_bytes / 4, choice_),
         cache_(qp.K, options.cache_bytes - set_.bytes(), set_.most()),
         a_(context.start),
         f_(std::move(f)) {
@@ -250,7 +246,7 @@ class Method {
                         before);
       list.resize(count);
     };
-    keep_most(violating, fresh_examples);
+    keep_most(violating, choice_.fresh_examples);
     if (set_.size() + violating.size() > set_.most()) {
       set_.clear();
       // Support vectors alone may be too many: then only what violates most.
@@ -382,7 +378,7 @@ class Method {
     bool any = false;
     for (std::size_t step = 0; step < most_newton_steps; ++step) {
       const double size = static_cast<double>(free.size()), price = size * size * size / 3;
-      if (free.empty() || free.size() > most_free || price > credit_ || !within_limits())
+      if (free.empty() || free.size() > choice_.most_free || price > credit_ || !within_limits())
         return any;
       credit_ -= price;
       const auto way = newton_way(some, rows, free);
@@ -483,7 +479,8 @@ class Method {
     std::size_t w = some_.widest();
     for (std::size_t step = 0; step < most_visits * some.size() && some_.spread(w) > goal; ++step) {
       if (step % steps_between_looks == 0 && !within_limits()) return;
-      if (step > 0 && step % (visits_to_newton * some.size()) == 0) {
+      // K is so ill-conditioned that Newton's step pays.
+      if (step > 0 && step % (choice_.visits_to_newton * some.size()) == 0) {
         if (newton_steps(some, rows)) {
           w = some_.widest();
           continue;
@@ -504,7 +501,7 @@ class Method {
       if (!moves) return;
       some_.set_bars(qp_, i, a, w);
       ++steps_;
-      credit_ += newton_share * static_cast<double>(some.size() * classes);
+      credit_ += choice_.newton_share * static_cast<double>(some.size() * classes);
       w = some_.widest(row.data(), by.data());
     }
   }
@@ -534,6 +531,7 @@ class Method {
   const CrammerSinger& options_;
   const Run& context_;
   Limits limits_;
+  const SimplexChoice& choice_;
   ChosenExamples set_;
   RowCache cache_;
   std::vector<double> a_;

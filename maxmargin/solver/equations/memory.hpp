@@ -3,13 +3,16 @@
 #include <optional>
 #include <string>
 
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/problem/matrix/quadratic.hpp"
 
 namespace maxmargin {
 
-/// A low-rank K is worth its own way of solving up to so many columns: beyond, the products that
-/// make its Gram matrix cost more than the factors of the whole.
-inline std::size_t low_rank_columns(const Quadratic& K) { return K.size() / 3; }
+/// A low-rank K is worth its own way of solving up to so many columns. Solvers accept or refuse by
+/// it what the choice of a solver gives them: it is the same for all.
+inline std::size_t low_rank_columns(const Quadratic& K) {
+  return K.size() / CostModel{}.solvers.least_points_a_column;
+}
 
 /// What a solver says that keeps K and its factors in memory and has too little of it; nothing
 /// where the memory is enough.

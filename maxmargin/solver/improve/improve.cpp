@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "maxmargin/base/clock.hpp"
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/certify/enclosure.hpp"
 #include "maxmargin/linalg/enclosed.hpp"
 #include "maxmargin/problem/evaluate.hpp"
@@ -26,8 +27,6 @@ constexpr double share_of_gap = 0.1;
 // many times what f changes where K takes the place of K~.
 constexpr double decided = 10;
 constexpr double times_the_change = 3;
-// Rows in play that may stay so although they are decided: fewer are not worth a smaller problem.
-constexpr double few_rows = 0.9;
 // Solvers of low-rank problems keep something of the size of Z beside it.
 constexpr std::size_t copies_of_Z = 2;
 constexpr double seconds_between_reports = 0.1;
@@ -40,6 +39,7 @@ class Improver {
         options_(options),
         choose_(choose),
         threads_(context.threads),
+        choice_(context.costs.restarts),
         observer_(context.observer),
         points_(qp.K->size()) {
     most_rank_ = options.first.rank > 0 ? std::min(options.first.rank, points_) : points_;
@@ -236,7 +236,9 @@ class Improver {
     const double least = decided * options_.stop.kkt;
     const double change = std::sqrt(squares / static_cast<double>(points_));
     std::vector<Index> undecided = nearest(distance, std::max(least, times_the_change * change));
-    if (static_cast<double>(undecided.size()) > few_rows * static_cast<double>(points_))
+    // Decided rows stay in play where a problem without them is hardly smaller.
+    if (static_cast<double>(undecided.size()) >
+        choice_.undecided_rows * static_cast<double>(points_))
       undecided = nearest(distance, infinity);
     if (columns_that_fit(undecided.size() + columns) >= columns) return undecided;
     const std::size_t room = options_.memory_bytes / (sizeof(double) * copies_of_Z * columns);
@@ -294,6 +296,7 @@ class Improver {
   const Improve& options_;
   const ChooseRound& choose_;
   const Threads& threads_;
+  const RestartChoice choice_;
   const Observer& observer_;
   const std::size_t points_;
   std::size_t most_rank_ = 0;

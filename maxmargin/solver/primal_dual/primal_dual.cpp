@@ -43,11 +43,8 @@ constexpr double converged_share = 0.05;
 // Most working sets, in sum, for which the multipliers wait for that; a singular Q may never get
 // there.
 constexpr int most_waits = 50;
-// Newton steps of all free variables: after so many working sets, so many at a time, for this share
-// of the work done so far.
-constexpr int sets_before_newton = 4;
+// Newton steps of all free variables are taken so many at a time.
 constexpr double most_newton_steps = 4;
-constexpr double newton_share = 0.5;
 // Stalled after tightening the thresholds this many times without a smaller gap.
 constexpr int most_idle_tightenings = 8;
 
@@ -186,7 +183,7 @@ class Method {
       return;
     }
     if (!within_limits()) return;
-    if (++sets_ > sets_before_newton && newton()) return;
+    if (++sets_ > run_.costs.singles.sets_before_newton && newton()) return;
     const std::size_t most = std::min(set_size_ == 1 ? 1 : steps_per_variable * set_size_,
                                       options_.stop.iterations - steps_);
     const Descent::Progress done =
@@ -213,7 +210,7 @@ class Method {
     if (!options_.newton) return false;
     const std::size_t free = primal_.free_variables().size();
     const std::size_t bytes = free * free * (sizeof(float) + sizeof(double));
-    const double cost = run_.costs.newton(free), worth = newton_share * work_;
+    const double cost = run_.costs.newton(free), worth = run_.costs.singles.newton_share * work_;
     if (free < 2 || bytes > options_.cache_bytes || cost > worth) return false;
     const double steps = std::min(worth / cost, most_newton_steps);
     work_ += cost * steps;

@@ -3,17 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/problem/multipliers.hpp"
 #include "maxmargin/problem/sub_problem.hpp"
 
 namespace maxmargin {
 namespace {
 
+// The share of the points.
 constexpr double part_size = 0.25;
-// Shares of free support vectors of a part: above the first its solution is not used, above the
-// second no start is made.
-constexpr double usable_share = 0.5;
-constexpr double hopeless_share = 0.75;
 // Gradients so close to zero, relative to their spread, leave a variable between its bounds.
 constexpr double undecided = 0.003;
 // Rows of K that tell the means of its columns.
@@ -189,22 +187,25 @@ void start_without_rows(const DualQp& qp, const std::vector<double>& negative_gr
 
 }  // namespace
 
-Start cascade_start(const DualQp& qp, std::size_t least_part, const Threads& threads,
-                    const RoughSolver& solve) {
-  if (static_cast<double>(qp.K->size()) * part_size < static_cast<double>(least_part)) return {};
+Start cascade_start(const DualQp& qp, const Context& context, const RoughSolver& solve) {
+  const PairChoice& choice = context.costs.pairs;
+  // Parts of a part are no smaller.
+  if (static_cast<double>(qp.K->size()) * part_size < static_cast<double>(choice.least_part))
+    return {};
   const SubProblem part = part_of(qp);
   if (!resembles(part.qp, qp)) return {};
   const RowKinds kinds = sort_rows(part.qp);
   if (kinds.refusal) return {};
-  Start start = cascade_start(part.qp, least_part, threads, solve);
+  Start start = cascade_start(part.qp, context, solve);
   if (start.hopeless) return start;
   const Solution solution = solve(part.qp, start);
   const double share = free_share(part.qp, solution.a);
-  start = {{}, {}, 0, start.iterations + solution.iterations, share > hopeless_share};
-  if (solution.ended != Ended::converged || share > usable_share) return start;
+  start = {{}, {}, 0, start.iterations + solution.iterations, share > choice.hopeless_share};
+  if (solution.ended != Ended::converged || share > choice.usable_share) return start;
 
   const std::vector<double> beta = coefficients_of(qp, part, solution);
-  const std::vector<double> negative_gradient = negative_gradients(qp, beta, solution, threads);
+  const std::vector<double> negative_gradient =
+      negative_gradients(qp, beta, solution, context.threads);
   const auto [least, most] =
       std::minmax_element(negative_gradient.begin(), negative_gradient.end());
   start.spread = *most - *least;
@@ -215,7 +216,7 @@ Start cascade_start(const DualQp& qp, std::size_t least_part, const Threads& thr
   if (!kinds.coupled.empty() && decided)
     start_coupled(qp, negative_gradient, start);
   else if (qp.A.empty() && decided)
-    start_without_rows(qp, negative_gradient, beta, threads, start);
+    start_without_rows(qp, negative_gradient, beta, context.threads, start);
   else
     for (const std::size_t r : kinds.pair)
       start_pair_row(qp, r, negative_gradient, start.spread, start.a);

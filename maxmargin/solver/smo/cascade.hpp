@@ -23,9 +23,8 @@ using RoughSolver = std::function<Solution(const DualQp&, const Start&)>;
 /// A warm start by recursive sampling: the solution of a quarter of the points with four times
 /// their bounds, which starts in the same way. Where most support vectors are bounded, its decision
 /// function predicts the bound of almost every variable, and one product with K replaces many
-/// steps. Where most are free it predicts little. Of a quarter with fewer than `least_part` points
+/// steps. Where most are free it predicts little. Of a sample with fewer points than the costs say
 /// there is none.
-Start cascade_start(const DualQp& qp, std::size_t least_part, const Threads& threads,
-                    const RoughSolver& solve);
+Start cascade_start(const DualQp& qp, const Context& context, const RoughSolver& solve);
 
 }  // namespace maxmargin

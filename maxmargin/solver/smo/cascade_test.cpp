@@ -36,7 +36,7 @@ DualQp overlapping(std::size_t points, double cost, double gamma) {
 
 Start start_of(const DualQp& qp) {
   const Threads threads(1);
-  return cascade_start(qp, Smo{}.least_part, threads, [&](const DualQp& part, const Start& from) {
+  return cascade_start(qp, Context(threads), [&](const DualQp& part, const Start& from) {
     Smo options;
     options.stop.kkt = 0.05;
     return run(part, options, Run{threads, from.a});

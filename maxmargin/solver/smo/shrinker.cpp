@@ -9,9 +9,8 @@
 namespace maxmargin {
 namespace {
 
-// Outer iterations between two attempts to shrink, and the least share of variables worth it.
+// Outer iterations between two attempts to shrink.
 constexpr std::size_t iterations_between_looks = 10;
-constexpr double most_remaining = 0.7;
 
 }  // namespace
 
@@ -41,7 +40,8 @@ bool Shrinker::shrink(const Active::Gradient& gradient) {
   SmoState& s = state_;
   const std::vector<bool> shrinkable = s.active.shrinkable(gradient, gradient.violation());
   const auto leaving = std::count(shrinkable.begin(), shrinkable.end(), true);
-  if (static_cast<double>(leaving) < (1 - most_remaining) * static_cast<double>(s.active.size()))
+  if (static_cast<double>(leaving) <
+      (1 - s.run.costs.pairs.most_remaining) * static_cast<double>(s.active.size()))
     return false;
   s.collect();
   if (!s.is_shrunk()) {

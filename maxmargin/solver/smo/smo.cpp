@@ -20,9 +20,8 @@
 namespace maxmargin {
 namespace {
 
-// Newton steps are taken so many at a time, and may take this share of the work done so far.
+// Newton steps are taken so many at a time.
 constexpr double most_newton_steps = 4;
-constexpr double newton_share = 0.2;
 // Pairs reduce the gap by tail_factor in this share of the work so far.
 constexpr double tail_share = 0.25, tail_factor = 0.3;
 // The multipliers of coupled rows are updated when the violation is this share of their next
@@ -138,11 +137,11 @@ class Outer {
     if (free.size() < 2 || bytes > state_.options.cache_bytes) return false;
     // By the cost model, not by the clock: the same input takes the same path.
     const double cost = state_.run.costs.newton(free.size());
-    const double worth = std::max(tail, newton_share * state_.work);
+    const double worth = std::max(tail, state_.run.costs.pairs.newton_share * state_.work);
     if (cost > worth) return false;
     const int steps = static_cast<int>(std::min(worth / cost, most_newton_steps));
     state_.work += cost * steps;
-    const NewtonMove move = newton_move(active, state_.coupling, free, steps, state_.run.threads);
+    const NewtonMove move = newton_move(active, state_.coupling, free, steps, state_.run);
     if (move.variables.empty()) return false;
     state_.run.note(Way::newton);
     state_.coupling.shift(move.shift);
@@ -284,10 +283,11 @@ std::optional<std::string> refuses(const DualQp& qp, const Smo&) { return sort_r
 
 Solution run(const DualQp& whole, const Smo& options, const Run& run) {
   DualQp qp = whole;
-  qp.K = cache_truncated_rows(qp.K, options.cache_bytes);
-  // With narrow kernels a point has other neighbours in a sample than in the whole, whose start
-  // would be useless.
-  if (!run.start.empty() || qp.K->size() < options.cascade_from || stores_truncated_rows(*qp.K))
+  qp.K = cache_truncated_rows(qp.K, options.cache_bytes, run.costs);
+  // Enough points start from the solution of a sample, see cascade.hpp. With narrow kernels a point
+  // has other neighbours in a sample than in the whole, whose start would be useless.
+  if (!run.start.empty() || qp.K->size() < run.costs.pairs.cascade_from ||
+      stores_truncated_rows(*qp.K))
     return solved(qp, options, run, {run.start, {}});
   const Stopwatch clock;
   const auto solve_part = [&](const DualQp& part, const Start& from) {
@@ -299,7 +299,7 @@ Solution run(const DualQp& whole, const Smo& options, const Run& run) {
                       run.seconds_before + clock.seconds()};
     return solved(part, rough, context, from, rough_share);
   };
-  const Start start = cascade_start(qp, options.least_part, run.threads, solve_part);
+  const Start start = cascade_start(qp, run, solve_part);
   if (!start.a.empty()) run.note(Way::part_first);
   Run context = run;
   context.seconds_before += clock.seconds();

@@ -18,9 +18,6 @@ struct Smo {
   std::size_t cache_bytes = std::size_t{1} << 30;  ///< for kernel rows
   bool shrinking = true;
   int working_set = 768;
-  /// Problems of at least so many points start from the solution of a sample, see cascade.hpp.
-  std::size_t cascade_from = 4000;
-  std::size_t least_part = 300;  ///< points of such a sample, and of samples of it
 
   static constexpr bool takes_start = true;  ///< uses Run::start
   static constexpr std::string_view name = "smo";

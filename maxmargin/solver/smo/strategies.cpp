@@ -15,10 +15,6 @@ namespace {
 // where kernel values are cheap, to a larger share.
 constexpr double inner_share = 0.1;
 constexpr double cheap_inner_share = 0.2;
-// Where rows are mostly zero, so many pairs for each variable before working sets take over.
-constexpr std::size_t most_pair_steps = 8;
-// Working sets compute rows repeatedly when they have taken this many per cached row.
-constexpr std::size_t often = 5;
 
 std::vector<bool> precious(const Active& active) {
   std::vector<bool> result(active.point_id.size(), false);
@@ -54,8 +50,7 @@ RowCache::Wishes wishes(const SmoState& state, const std::vector<Index>& set,
 class PairsOfTruncatedRows final : public Strategy {
  public:
   bool takes(const SmoState& state) override {
-    return steps_ < most_pair_steps * state.qp.size() &&
-           TruncatedPairs::can_take(state.active, state.coupling);
+    return steps_ < most_steps(state) && TruncatedPairs::can_take(state.active, state.coupling);
   }
   double improve(SmoState& state, const Active::Gradient&) override {
     TruncatedPairs pairs(state.active);
@@ -63,7 +58,7 @@ class PairsOfTruncatedRows final : public Strategy {
         pairs.improve(state.goal, TruncatedPairs::at_once, state.run.threads);
     state.steps += result.steps;
     if (result.steps > 0) state.run.note(Way::truncated_pairs);
-    steps_ += result.lacks_room ? most_pair_steps * state.qp.size() : result.steps;
+    steps_ += result.lacks_room ? most_steps(state) : result.steps;
     state.work += state.run.costs.sparse_pair_step * static_cast<double>(result.steps) +
                   state.active.K->value_cost() * static_cast<double>(result.computed) *
                       static_cast<double>(state.active.f.size());
@@ -71,6 +66,11 @@ class PairsOfTruncatedRows final : public Strategy {
   }
 
  private:
+  /// Before working sets take over.
+  static std::size_t most_steps(const SmoState& state) {
+    return state.run.costs.pairs.most_sparse_steps * state.qp.size();
+  }
+
   std::size_t steps_ = 0;
 };
 
@@ -83,7 +83,7 @@ class PairsOfCachedRows final : public Strategy {
   bool takes(const SmoState& state) override {
     if (takes_) return *takes_;
     if (state.set_size.now > state.set_size.least ||
-        sets_.rows_taken() <= often * state.cache.size() ||
+        sets_.rows_taken() <= state.run.costs.pairs.rows_taken_again * state.cache.size() ||
         state.active.K->value_cost() < state.run.costs.touch_value)
       return false;
     takes_ = CachedPairs::can_take(state.active, state.coupling, state.cache);

@@ -50,7 +50,7 @@ class BlockRun {
         relative_gap_(stop.relative_gap),
         run_(run),
         rng_(run.seed),
-        blocks_(problem, run.start),
+        blocks_(problem, run.start, run.costs),
         rounds_(problem, stop, run) {
     const std::size_t n = problem.oracle.examples();
     batch_ = std::clamp<std::size_t>(n / 8, 1, std::max<std::size_t>(1, options.batch));

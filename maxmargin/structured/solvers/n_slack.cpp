@@ -28,7 +28,7 @@ void cut_planes(PlaneBlocks& blocks, Rounds& rounds, std::size_t idle, const Thr
 
 StructuredSolution run(const Structured& problem, const NSlack& options, const Stop& stop,
                        const StructuredRun& how) {
-  PlaneBlocks blocks(problem, how.start);
+  PlaneBlocks blocks(problem, how.start, how.costs);
   Rounds rounds(problem, stop, how);
   cut_planes(blocks, rounds, options.idle, how.threads);
   return rounds.finish(blocks);

@@ -51,7 +51,7 @@ class OneSlackRun {
     if (!rounds_.resume_after_stall()) return rounds_.finish(exported(), w_);
     // Tangents of squares that hardly differ give half of the digits. n-slack cutting planes, from
     // the same structures, have no such limit.
-    PlaneBlocks blocks(problem_, exported());
+    PlaneBlocks blocks(problem_, exported(), run_.costs);
     cut_planes(blocks, rounds_, options_.idle, run_.threads);
     return rounds_.finish(blocks);
   }

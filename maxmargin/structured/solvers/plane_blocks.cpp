@@ -72,8 +72,9 @@ double product(std::span<const double> a, std::span<const double> b) {
 
 }  // namespace
 
-PlaneBlocks::PlaneBlocks(const Structured& problem, Planes start)
+PlaneBlocks::PlaneBlocks(const Structured& problem, Planes start, const CostModel& costs)
     : problem_(problem),
+      few_dimensions_(costs.structured.few_dimensions),
       planes_(std::move(start)),
       G_(problem.oracle.examples()),
       vectors_(problem.oracle.examples()),

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/structured/plane_problem.hpp"
 #include "maxmargin/structured/solvers/feature_sums.hpp"
 #include "maxmargin/structured/structured.hpp"
@@ -22,10 +23,10 @@ ExactPass exact_pass(const Structured& problem, const Planes& planes, const Stru
                      const Threads& threads);
 
 /// The planes of every example, w = sum a psi, and the block steps that increase the dual. The Gram
-/// matrix of an example's planes is stored, and in up to `few_dimensions` dimensions their vectors.
+/// matrix of an example's planes is stored, and in few dimensions (StructuredChoice) their vectors.
 class PlaneBlocks {
  public:
-  PlaneBlocks(const Structured& problem, Planes start);
+  PlaneBlocks(const Structured& problem, Planes start, const CostModel& costs = {});
 
   struct Visit {
     double gap = 0;        ///< the example's term before the step, over the planes known now
@@ -60,7 +61,7 @@ class PlaneBlocks {
   void drop_idle(std::size_t visits);
 
   bool stores_vectors() const {
-    return problem_.oracle.metric() == nullptr && problem_.oracle.dimensions() <= few_dimensions;
+    return problem_.oracle.metric() == nullptr && problem_.oracle.dimensions() <= few_dimensions_;
   }
   const StructuredWeights& w() const { return w_; }
   const Planes& planes() const { return planes_; }
@@ -68,8 +69,6 @@ class PlaneBlocks {
   std::uint64_t count() const;
 
  private:
-  static constexpr std::size_t few_dimensions = 256;
-
   /// The solution of an example's dual over its planes at some w, and the step to it.
   struct BlockStep {
     PlaneProblem work;
@@ -95,6 +94,7 @@ class PlaneBlocks {
   }
 
   const Structured& problem_;
+  std::size_t few_dimensions_;
   Planes planes_;
   std::vector<std::vector<double>> G_;        ///< Gram matrix of each example's planes
   std::vector<std::vector<double>> vectors_;  ///< of each example's planes, where stored

@@ -171,8 +171,7 @@ std::vector<Retrained> retrain_each(const Prepared& prepared, Retrainable can,
         const Formulated all = caching_rows(prepared, k, can, options.kernel, room, given);
         const TrainedMachine whole =
             train_one(prepared.examples, all, {options, beside, audience, k * steps});
-        const Restart restart(all.qp, whole.certified, room.values_of_restart().bytes,
-                              given.threads);
+        const Restart restart(all.qp, whole.certified, room.values_of_restart().bytes, given);
         for (std::size_t fold = 0; fold < results.size(); ++fold) {
           Retrained& result = results[fold];
           const auto at = std::ranges::lower_bound(result.number, k) - result.number.begin();
@@ -215,7 +214,7 @@ Retrainer::Retrainer(const Prepared& prepared, Retrainable can, const TrainOptio
         whole_[k] = train_one(prepared.examples, all_[k], {options, beside, audience, k},
                               prepared.problems.list[k].start);
         restart_[k] =
-            Restart(all_[k].qp, whole_[k].certified, room.values_of_restart().bytes, given.threads);
+            Restart(all_[k].qp, whole_[k].certified, room.values_of_restart().bytes, given);
       });
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/base/threads.hpp"
 #include "maxmargin/loss/block.hpp"
 #include "maxmargin/problem/matrix/quadratic.hpp"
@@ -19,7 +20,7 @@ namespace maxmargin {
 /// turn in the same one.
 class FewRows {
  public:
-  static constexpr std::size_t most = 40;
+  static constexpr std::size_t most = CostModel{}.small_machines.most_rows;  ///< there is room for
   /// Where the rounding of the gradient hides a violation, so often so much less is tried for.
   static constexpr int rounds = 4;
   static constexpr double tighter = 0.1;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/certify/certify_known.hpp"
 #include "maxmargin/train/machines/machine_matrix.hpp"
 
@@ -85,7 +86,7 @@ class SmallMachines::Borrowed {
 
 SmallMachines::SmallMachines(const Examples& data, const Subproblems& problems,
                              const TrainOptions& options, const Context& context)
-    : data_(data) {
+    : data_(data), most_rows_(std::min(context.costs.small_machines.most_rows, FewRows::most)) {
   if (!data.K || data.approximation || options.approximate || options.l1 || options.start ||
       options.settings || options.solver != "auto" || options.true_bound ||
       data.functions.count() > 0 || data.K->definite() != Definite::yes)
@@ -94,9 +95,8 @@ SmallMachines::SmallMachines(const Examples& data, const Subproblems& problems,
   if (bytes > memory_for(options, context).small_machines().bytes) return;
   std::size_t used = 0;  // kernel values that machines ask for
   for (std::size_t k = 0; k < problems.list.size(); ++k)
-    if (const std::size_t rows = problems.list.examples(k); rows <= FewRows::most)
-      used += rows * rows;
-  if (used < n * n / 2) return;
+    if (const std::size_t rows = problems.list.examples(k); rows <= most_rows_) used += rows * rows;
+  if (used < n * n / context.costs.small_machines.values_for_each_use) return;
   values_ = exact_values(*data.K, context.threads);
   points_ = n;
   traits_.emplace(data.K->traits());
@@ -105,7 +105,7 @@ SmallMachines::SmallMachines(const Examples& data, const Subproblems& problems,
 SmallMachines::~SmallMachines() = default;
 
 bool SmallMachines::takes(const Subproblem& problem) const {
-  if (values_.empty() || problem.examples.size() > FewRows::most || !problem.start.empty() ||
+  if (values_.empty() || problem.examples.size() > most_rows_ || !problem.start.empty() ||
       problem.bias != Bias::unpenalised || !std::holds_alternative<Hinge>(problem.loss))
     return false;
   // Equal rows share a variable.

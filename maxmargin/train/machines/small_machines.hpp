@@ -35,6 +35,7 @@ class SmallMachines {
   void tell(const MachineRun& run) const;
 
   const Examples& data_;
+  std::size_t most_rows_;       // of a machine
   std::vector<double> values_;  // of K over all points; none where no machine is taken
   std::optional<MatrixTraits> traits_;
   std::size_t points_ = 0;

@@ -14,8 +14,6 @@
 namespace maxmargin {
 namespace {
 
-// With a larger share of nonzero values, truncated rows do not pay.
-constexpr double most_nonzero = 0.25;
 constexpr std::size_t truncated_rows_at_once = 1024;
 constexpr std::size_t rows_per_task = 32;
 constexpr std::size_t stripes_a_thread = 4, least_columns = 1024;
@@ -242,8 +240,8 @@ class CachedTruncatedRows final : public ForwardingQuadratic, StoredRows {
 }  // namespace
 
 std::shared_ptr<const Quadratic> cache_truncated_rows(std::shared_ptr<const Quadratic> K,
-                                                      std::size_t bytes) {
-  if (nonzero_share(*K) > most_nonzero || K->can().stored != nullptr) return K;
+                                                      std::size_t bytes, const CostModel& costs) {
+  if (nonzero_share(*K) > costs.engines.most_near_stored || K->can().stored != nullptr) return K;
   return std::make_shared<const CachedTruncatedRows>(std::move(K), bytes);
 }
 

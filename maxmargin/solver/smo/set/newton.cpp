@@ -48,7 +48,7 @@ bool solve_definite(std::vector<double>& M, std::vector<double>& b) {
 /// OpenBLAS takes longer to load than small problems to solve.
 class FreeFactor {
  public:
-  explicit FreeFactor(std::size_t size) : size_(size), stride_(size) {
+  FreeFactor(std::size_t size, std::size_t most_plain) : size_(size), stride_(size) {
     if (size <= most_plain)
       plain_.resize(size * size);
     else
@@ -86,7 +86,6 @@ class FreeFactor {
   }
 
  private:
-  static constexpr std::size_t most_plain = 64;
   static double dot(const double* x, const double* y, std::size_t size) {
     return std::inner_product(x, x + size, y, 0.0);
   }
@@ -116,13 +115,13 @@ class FreeProblem {
  public:
   /// `K`: their kernel values, row by row.
   FreeProblem(const Active& active, const CoupledRows& coupling, std::span<const Index> free,
-              std::vector<float> K, const Threads& threads)
+              std::vector<float> K, const Context& context)
       : active_(active),
         coupling_(coupling),
         free_(free.begin(), free.end()),
-        threads_(threads),
-        factor_(free.size()),
-        variables_(listed(active, free, std::move(K)), threads),
+        threads_(context.threads),
+        factor_(free.size(), context.costs.pairs.most_plain),
+        variables_(listed(active, free, std::move(K)), context.threads),
         rows_(active.rows() + coupling.rows()),
         lack_(rows_, 0.0),
         shift_(rows_, 0.0),
@@ -330,7 +329,7 @@ NewtonMove moved(FreeProblem problem, int most_steps) {
 }  // namespace
 
 NewtonMove newton_move(const Active& active, const CoupledRows& coupling,
-                       std::span<const Index> free, int most_steps, const Threads& threads) {
+                       std::span<const Index> free, int most_steps, const Context& context) {
   const std::size_t size = free.size();
   std::vector<Index> points, all;
   for (const Index v : free) {
@@ -341,19 +340,19 @@ NewtonMove newton_move(const Active& active, const CoupledRows& coupling,
   std::vector<float> K(size * size);
   std::vector<float*> out(size);
   for (std::size_t k = 0; k < size; ++k) out[k] = K.data() + k * size;
-  active.K->among(points, all, out, threads);
-  return moved(FreeProblem(active, coupling, free, std::move(K), threads), most_steps);
+  active.K->among(points, all, out, context.threads);
+  return moved(FreeProblem(active, coupling, free, std::move(K), context), most_steps);
 }
 
 NewtonMove newton_move(const Active& set, const SetKernel& values, std::span<const Index> free,
-                       int most_steps, const Threads& threads) {
+                       int most_steps, const Context& context) {
   if (share_points(set, free)) return {};
   std::vector<float> K;
   K.reserve(free.size() * free.size());
   for (const Index v : free)
     for (const Index w : free) K.push_back(values.row(set.point[v])[set.point[w]]);
   const CoupledRows none;
-  return moved(FreeProblem(set, none, free, std::move(K), threads), most_steps);
+  return moved(FreeProblem(set, none, free, std::move(K), context), most_steps);
 }
 
 }  // namespace maxmargin

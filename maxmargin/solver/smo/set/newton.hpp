@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "maxmargin/problem/context.hpp"
 #include "maxmargin/solver/smo/active.hpp"
 #include "maxmargin/solver/smo/set/set_kernel.hpp"
 
@@ -26,10 +27,10 @@ struct NewtonMove {
 /// number of pairs. O(free^3) for each step; no move if the free variables share points or their
 /// matrix is not definite.
 NewtonMove newton_move(const Active& active, const CoupledRows& coupling,
-                       std::span<const Index> free, int most_steps, const Threads& threads);
+                       std::span<const Index> free, int most_steps, const Context& context);
 
 /// The same within a working set, whose kernel values are given.
 NewtonMove newton_move(const Active& set, const SetKernel& K, std::span<const Index> free,
-                       int most_steps, const Threads& threads);
+                       int most_steps, const Context& context);
 
 }  // namespace maxmargin

@@ -95,7 +95,7 @@ std::size_t SetSolver::solve(Active& set, const SetKernel& K, double target,
     if (spent < cost) continue;
     context.note(Way::newton_of_set);
     apply(newton_move(set, K, free, static_cast<int>(std::min(spent / cost, most_steps_of_newton)),
-                      context.threads),
+                      context),
           K, set);
     spent = 0;
   }

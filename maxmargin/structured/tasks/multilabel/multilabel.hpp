@@ -1,5 +1,6 @@
 #pragma once
 
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/data/dataset.hpp"
 #include "maxmargin/structured/enumeration.hpp"
 #include "maxmargin/structured/tasks/binary_field.hpp"
@@ -22,7 +23,7 @@ struct MultilabelExamples {
 /// labels, and the relaxation of binary_field.hpp otherwise.
 class MultilabelOracle : public Oracle {
  public:
-  static constexpr std::size_t most_enumerated = 16;
+  static constexpr std::size_t most_enumerated = CostModel{}.structured.most_enumerated;
   /// `data` outlives it.
   explicit MultilabelOracle(const MultilabelExamples& data);
 
