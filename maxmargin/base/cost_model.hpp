@@ -219,6 +219,11 @@ struct CostModel {
   CertifyChoice certify;
   WeightChoice weights;
 
+  /// Steps of this cost that some work is worth; any, where they cost nothing.
+  static constexpr double steps_within(double worth, double cost, double most) {
+    return cost > 0 && worth < most * cost ? worth / cost : most;
+  }
+
   constexpr double low_rank_system(std::size_t m, std::size_t n) const {
     const auto points = static_cast<double>(m), columns = static_cast<double>(n);
     return column_system * points * columns * (columns + columns_beside);

@@ -197,7 +197,8 @@ TEST(RowsInPlay, TheRestOfAProblemHasItsDerivatives) {
     basis.push_back(static_cast<Index>(std::ranges::find(play, p) - play.begin()));
   const Approximated low = extend(*qp.K->restrict_to(play), {basis, rest}, how, Threads(1));
   EXPECT_EQ(low.basis, basis);
-  const RowsInPlay rows(qp, play, low, a, Threads(1));
+  const Threads alone(1);
+  const RowsInPlay rows(qp, play, low, a, alone);
 
   const std::vector<double> beta = qp.coefficients(a);
   std::vector<double> f(points);

@@ -212,7 +212,7 @@ class Method {
     const std::size_t bytes = free * free * (sizeof(float) + sizeof(double));
     const double cost = run_.costs.newton(free), worth = run_.costs.singles.newton_share * work_;
     if (free < 2 || bytes > options_.cache_bytes || cost > worth) return false;
-    const double steps = std::min(worth / cost, most_newton_steps);
+    const double steps = CostModel::steps_within(worth, cost, most_newton_steps);
     work_ += cost * steps;
     const double decrease = primal_.improve_free(static_cast<int>(steps)).decrease;
     objective_ -= decrease;

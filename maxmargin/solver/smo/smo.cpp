@@ -139,7 +139,7 @@ class Outer {
     const double cost = state_.run.costs.newton(free.size());
     const double worth = std::max(tail, state_.run.costs.pairs.newton_share * state_.work);
     if (cost > worth) return false;
-    const int steps = static_cast<int>(std::min(worth / cost, most_newton_steps));
+    const int steps = static_cast<int>(CostModel::steps_within(worth, cost, most_newton_steps));
     state_.work += cost * steps;
     const NewtonMove move = newton_move(active, state_.coupling, free, steps, state_.run);
     if (move.variables.empty()) return false;

@@ -94,9 +94,8 @@ std::size_t SetSolver::solve(Active& set, const SetKernel& K, double target,
     const double cost = context.costs.newton(free.size());
     if (spent < cost) continue;
     context.note(Way::newton_of_set);
-    apply(newton_move(set, K, free, static_cast<int>(std::min(spent / cost, most_steps_of_newton)),
-                      context),
-          K, set);
+    const double most = CostModel::steps_within(spent, cost, most_steps_of_newton);
+    apply(newton_move(set, K, free, static_cast<int>(most), context), K, set);
     spent = 0;
   }
 }
