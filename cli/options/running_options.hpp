@@ -1,5 +1,7 @@
 #pragma once
 
+#include <malloc.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
@@ -32,6 +34,15 @@ inline CLI::Option* add_seed(CLI::App& app, std::uint64_t& seed, const std::stri
           help)
       ->type_name("N")
       ->take_last();
+}
+
+/// The value of --memory. Under a limit, what the heap keeps for later counts like what is in use,
+/// and caches of one size after another leave holes in it: large arrays get pages of their own,
+/// which go back at once.
+inline auto parse_memory_limit(const std::string& text) {
+  constexpr int pages_of_their_own_from = 1 << 20;
+  mallopt(M_MMAP_THRESHOLD, pages_of_their_own_from);
+  return parse_bytes("--memory", text);
 }
 
 /// "sampled" or "full".

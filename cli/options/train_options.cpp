@@ -193,7 +193,7 @@ void TrainArguments::add_machine(CLI::App& app) {
   add_threads(app, threads)->group("Running");
   add("--memory", "SIZE",
       "for the whole program, e.g. 8G or 500M [half of the machine's, for kernel values]",
-      [this](const std::string& text) { memory_ = parse_bytes("--memory", text); });
+      [this](const std::string& text) { memory_ = parse_memory_limit(text); });
   app.add_flag("--out-of-core", out_of_core_,
                "keep the rows on disk, for the linear kernel or with --approximate: one pass an "
                "iteration, and --memory limits all memory [when the data does not fit]")

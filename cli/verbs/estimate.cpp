@@ -155,7 +155,7 @@ Verb add_estimate(CLI::App& program) {
   add("--memory", "SIZE",
       "for the whole program, e.g. 8G or 500M [half of the machine's, for kernel values]",
       [arguments](const std::string& text) {
-        arguments->options.memory_bytes = parse_bytes("--memory", text);
+        arguments->options.memory_bytes = parse_memory_limit(text);
       });
   app->add_flag("--json", arguments->json, "print one JSON object");
   add_threads(*app, arguments->threads);
