@@ -316,6 +316,16 @@ TEST(Stalls, AnotherSolverGoesOnWhereTheChoiceWasAutomatic) {
   EXPECT_EQ(train(std::move(data), options, Threads(1)).ended, Ended::stalled);
 }
 
+// Nothing to fit: zero is a solution, and no variable has gone far.
+TEST(IndefiniteKernel, TargetsThatAreAllZeroHaveAnOptimum) {
+  Dataset data = made::classification(20, 2, Storage::dense_doubles, 3);
+  for (double& y : data.y) y = 0;
+  TrainOptions options;
+  options.task = Svr{.cost = 1, .loss = Squared{}};
+  options.kernel = Sigmoid{0.1, 0};
+  EXPECT_EQ(train(std::move(data), options, Threads(1)).ended, Ended::converged);
+}
+
 // The two classes have the same points: no nu leaves a margin.
 TEST(NuSvc, SaysWhenNoMarginExists) {
   Dataset data;

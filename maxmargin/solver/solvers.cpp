@@ -111,6 +111,7 @@ std::optional<DualQp> with_far_bounds(const DualQp& qp) {
     return std::nullopt;
   double target = 0;
   for (const Block& block : qp.block) target = std::max(target, std::abs(block.linear));
+  if (target == 0) target = 1;
   const double scale = largest_scale(qp), far = out_of_reach * target / (scale * scale);
   DualQp bounded = qp;
   for (Block& block : bounded.block) {
