@@ -53,6 +53,15 @@ TEST(Components, AKernelCostsItsHeaderTheListAndItsRowInTheDocs) {
             (Names{"maxmargin/kernel/kernels.hpp", "maxmargin/kernel/chi_squared.hpp"}));
 }
 
+// Whoever asks whether kernel values come with the data asks `is_given`. LIBSVM's formats have a
+// number and a name for such a kernel.
+TEST(Components, TheGivenMatrixIsKnownToItsEngineAndToFormatsThatNameIt) {
+  EXPECT_EQ(known_in({"Precomputed", "\"precomputed\""}),
+            (Names{"capi/libsvm/nodes.cpp", "maxmargin/kernel/engine/engine.cpp",
+                   "maxmargin/kernel/kernels.hpp", "maxmargin/kernel/precomputed.hpp",
+                   "maxmargin/libsvm/parameters.cpp", "maxmargin/libsvm/parse.cpp"}));
+}
+
 TEST(Components, ALossCostsItsHeaderTheListTheJudgeAndItsRowInTheDocs) {
   const std::string list = "maxmargin/loss/losses.hpp",
                     judge = "maxmargin/model/verify/dual_pieces.cpp";

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "capi/libsvm/kernel_values.hpp"
+#include "maxmargin/kernel/given.hpp"
 
 namespace maxmargin::capi {
 namespace {
@@ -82,7 +83,7 @@ Value* copied(const std::vector<From>& values) {
 /// All nodes in one piece, which SV[0] points to, as svm_free_model_content expects.
 void own_nodes(const LibsvmModel& from, svm_model& to) {
   const Rows rows = from.support;
-  const bool precomputed = std::holds_alternative<Precomputed>(from.kernel);
+  const bool precomputed = is_given(from.kernel);
   const auto count = static_cast<std::size_t>(to.l);
   to.free_sv = 1;
   if (count == 0) return;

@@ -8,6 +8,7 @@
 #include "cli/options/components.hpp"
 #include "cli/options/kernel_options.hpp"
 #include "cli/options/reading.hpp"
+#include "maxmargin/kernel/given.hpp"
 #include "maxmargin/train/disk/out_of_core.hpp"
 
 namespace maxmargin::cli {
@@ -31,7 +32,7 @@ class TrainArguments {
     return task_fields_.given(field) || kernel_.gives(field);
   }
   /// Whether rows hold kernel values, in whatever form.
-  bool is_precomputed() const { return kernel_.name() == Precomputed::name; }
+  bool has_given_kernel() const { return is_given(kernel_.check()); }
   bool demands_out_of_core() const { return out_of_core_; }
   Outcome outcome() const;
   bool names_task() const { return task_option_ != nullptr && task_option_->count() > 0; }

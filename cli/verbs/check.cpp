@@ -152,7 +152,7 @@ int run_check(const CheckArguments& arguments) {
     arguments.kernel.require_unused();
   const StartedThreads threads(arguments.threads);
   Dataset data = read(arguments.data, arguments.reading.make(), threads);
-  if (arguments.kernel.name() == Precomputed::name)
+  if (arguments.kernel.chosen() && is_given(arguments.kernel.check()))
     naming(arguments.data, [&] { return take_serials(data); });
   const Description found = describe(data);
   std::optional<Kernel> kernel;

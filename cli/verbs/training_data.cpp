@@ -47,8 +47,8 @@ TrainingData read_training_data(const TrainArguments& arguments, const Threads& 
   TrainingData read;
   read.data = maxmargin::read(arguments.data, arguments.read_options(), threads);
   read.rows = read.data.rows();
-  const bool has_serials =
-      arguments.is_precomputed() && naming(arguments.data, [&] { return take_serials(read.data); });
+  const bool has_serials = arguments.has_given_kernel() &&
+                           naming(arguments.data, [&] { return take_serials(read.data); });
   read.base = has_serials ? "serial" : read.data.counts_from_zero ? "0" : "";
   read.features = read.data.x.columns();
   read.density = density(read.data.x);

@@ -6,6 +6,7 @@
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/base/field.hpp"
 #include "maxmargin/base/text.hpp"
+#include "maxmargin/kernel/given.hpp"
 #include "maxmargin/online/expansion/panel_loops.hpp"
 
 namespace maxmargin {
@@ -27,7 +28,7 @@ void subtract_sums(std::span<const double* const> rows, std::span<const double> 
 DualLearner::DualLearner(DualLearnerOptions options)
     : options_(std::move(options)), rows_(options_.kernel), kernel_rows_(options_.cache_bytes) {
   visit_list([](const auto& kernel) { validate(kernel); }, options_.kernel);
-  if (std::holds_alternative<Precomputed>(options_.kernel))
+  if (is_given(options_.kernel))
     throw Error(Fault::usage, "rows that come and go cannot number the features of each other",
                 "choose another kernel than precomputed");
   if (!positive.contains(options_.cost) || !positive.contains(options_.tolerance))

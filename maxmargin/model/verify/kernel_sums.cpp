@@ -345,7 +345,7 @@ KernelSums::KernelSums(const Model& model, const Rows& rows, Arithmetic arithmet
         if constexpr (requires { kernel.form(); }) parts->form = kernel.form();
       },
       model.kernel);
-  if (std::holds_alternative<Precomputed>(model.kernel)) {
+  if (is_given(model.kernel)) {
     parts->asymmetry = 2.02L * asymmetry_of(rows, Threads(1)).difference;
     for (std::size_t row = 0; row < rows.count && parts->asymmetry > 0; ++row) {
       Extended& root = parts->given_root.emplace_back(0);

@@ -282,7 +282,7 @@ std::optional<Objection> wrong_mercer(const Model& model, const Training& traini
                          return machine.certificate.sampled;
                        });
     const Mercer mercer =
-        mercer_holds(Precomputed{}, training.rows, whole ? training.rows.count : eigenvalue_rows,
+        mercer_holds(model.kernel, training.rows, whole ? training.rows.count : eigenvalue_rows,
                      model.seed, threads);
     definite = mercer.holds ? Definite::yes : Definite::no;
     sampled = mercer.is_sampled();

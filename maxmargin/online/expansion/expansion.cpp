@@ -6,6 +6,7 @@
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/kernel/engine/engine.hpp"
+#include "maxmargin/kernel/given.hpp"
 #include "maxmargin/online/expansion/panel_loops.hpp"
 
 namespace maxmargin {
@@ -100,7 +101,7 @@ void Expansion::check(const StreamRow& x) const {
 
 double Expansion::self(const StreamRow& x) const {
   if (const auto* own = std::get_if<Custom>(&kernel_)) return custom_value(*own, x, x);
-  if (std::holds_alternative<Precomputed>(kernel_)) return value_at(x, x.number);
+  if (is_given(kernel_)) return value_at(x, x.number);
   double sum = 0;
   if (form_->pairing == Pairing::dot)
     for (const double value : x.values) sum += value * value;
@@ -122,7 +123,7 @@ std::span<const double> Expansion::values(const StreamRow& x) {
     values_by_counts(x);
   } else if (std::holds_alternative<Custom>(kernel_)) {
     custom_values(x);
-  } else if (std::holds_alternative<Precomputed>(kernel_)) {
+  } else if (is_given(kernel_)) {
     gather(x);
   } else {
     const Form& form = *form_;

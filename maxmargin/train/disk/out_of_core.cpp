@@ -6,6 +6,7 @@
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/kernel/engine/engine.hpp"
+#include "maxmargin/kernel/given.hpp"
 #include "maxmargin/solver/streamed_solvers.hpp"
 #include "maxmargin/train/disk/disk_basis.hpp"
 #include "maxmargin/train/disk/disk_functions.hpp"
@@ -288,8 +289,7 @@ std::optional<std::string> refuses_out_of_core(const TrainOptions& options) {
   if (!linear && !options.approximate)
     return "it needs the linear kernel, or --approximate for another one";
   if (linear && options.approximate) return "a linear kernel needs no approximation";
-  if (std::holds_alternative<Precomputed>(options.kernel) ||
-      definite(options.kernel) == Definite::no)
+  if (is_given(options.kernel) || definite(options.kernel) == Definite::no)
     return "it approximates kernels of rows that are positive semi-definite";
   if (options.true_bound || options.true_gap > 0) return "it knows no bound with the true kernel";
   if (options.solver != "auto" && options.solver != "interior-point" &&

@@ -4,6 +4,7 @@
 #include "maxmargin/data/equal_rows.hpp"
 #include "maxmargin/data/like.hpp"
 #include "maxmargin/kernel/engine/engine.hpp"
+#include "maxmargin/kernel/given.hpp"
 #include "maxmargin/kernel/mercer.hpp"
 #include "maxmargin/train/machines/approximation.hpp"
 #include "maxmargin/train/machines/machines.hpp"
@@ -36,7 +37,7 @@ Definite checked_precomputed(const Rows& matrix, const TrainOptions& options,
                     std::to_string(found.row + 1) + ")",
                 "K(i, j) and K(j, i) must be equal");
   const bool whole = options.mercer_full || matrix.count <= mercer_rows;
-  const Mercer mercer = mercer_holds(Precomputed{}, matrix, whole ? matrix.count : eigenvalue_rows,
+  const Mercer mercer = mercer_holds(options.kernel, matrix, whole ? matrix.count : eigenvalue_rows,
                                      options.seed, threads);
   return !mercer.holds ? Definite::no : mercer.is_sampled() ? Definite::unknown : Definite::yes;
 }
@@ -76,7 +77,7 @@ void require_behind_matrix(const ParametricFunctions& functions, const Dataset& 
 void add_functions(Dataset& data, const TrainOptions& options, const Threads& threads,
                    Examples& examples) {
   const ParametricFunctions functions(options.functions, data.feature_names, data.x.columns());
-  const bool by_number = std::holds_alternative<Precomputed>(options.kernel);
+  const bool by_number = is_given(options.kernel);
   if (by_number) require_behind_matrix(functions, data);
   if (by_number && options.scaling)
     throw Error(Fault::usage, "the values of a precomputed kernel cannot be scaled",
@@ -114,7 +115,7 @@ Prepared prepare(Dataset data, const TrainOptions& options, const Context& conte
   if (!prepared.numbers.none()) data.x = prepared.numbers.applied(data.x);
   Examples& examples = prepared.examples;
   examples.x = std::make_shared<const Features>(std::move(data.x));
-  if (std::holds_alternative<Precomputed>(options.kernel))
+  if (is_given(options.kernel))
     examples.definite = checked_precomputed(*examples.x, options, threads);
   else
     examples.first_equal = first_equal_rows(*examples.x, threads);

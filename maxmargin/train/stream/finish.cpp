@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "maxmargin/kernel/given.hpp"
 #include "maxmargin/online/expansion/row_sums.hpp"
 
 namespace maxmargin {
@@ -193,7 +194,7 @@ void require_finishable(const LearnerOptions& options) {
   const auto* budget = std::get_if<Budget>(&options.truncation);
   if (budget != nullptr && budget->removal == Removal::merge)
     refuse("merged rows are none of the data", "choose --removal drop or project");
-  if (std::holds_alternative<Precomputed>(options.kernel))
+  if (is_given(options.kernel))
     refuse("a precomputed kernel numbers all rows of the stream, not those kept",
            "choose another kernel");
 }
