@@ -341,6 +341,19 @@ TEST_F(CliFaults, AMillionMachinesThatHaveNoTimeTakeNeitherMemoryNorTime) {
       run({"train", "d", "--task", "svc", "--time-limit", "1ms", "--cross-validate", "5"}).code, 5);
 }
 
+// The advice is of the limit alone: smo was chosen, and a kernel of low rank takes factors all the
+// same.
+TEST_F(CliFaults, NoRoomForOpenBlasIsSaidOfTheLimit) {
+  write("d", two_classes(300, 1));
+  const Finished finished = shell(
+      "ulimit -v 190000; $M train d -o m --solver smo --approximate pivoted --threads 1 --quiet");
+  EXPECT_EQ(finished.code, 6);
+  EXPECT_NE(finished.err.find("no room for the buffers of OpenBLAS"), std::string::npos)
+      << finished.err;
+  EXPECT_NE(finished.err.find("allow more (ulimit -v)"), std::string::npos) << finished.err;
+  EXPECT_EQ(finished.err.find("--solver"), std::string::npos) << finished.err;
+}
+
 TEST_F(CliFaults, TheCacheOfKernelRowsIsNeverThereTwice) {
   // Variables are left out and come back: then all rows are cached anew.
   write("d", two_classes(6000, 0.2));

@@ -51,7 +51,7 @@ void require_room() {
   void* room = mmap(nullptr, 2 * buffer, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (room == MAP_FAILED)
     throw Error(Fault::io, "there is no room for the buffers of OpenBLAS: 256 MB of address space",
-                "allow more (ulimit -v), or choose a solver that does without (--solver smo)");
+                "allow more (ulimit -v)");
   munmap(room, 2 * buffer);
 }
 

@@ -84,7 +84,7 @@ class Comparison {
   }
   void dual() {
     const Extended slack = found_.dual_slack + (stored_.mercer ? 0 : found_.dual_float);
-    if (!(stored_.dual <= found_.dual.high() + slack + DBL_MIN))
+    if (stored_.dual != -infinity && !(stored_.dual <= found_.dual.high() + slack + DBL_MIN))
       refuse("dual", told("dual", found_.dual.middle, stored_.dual));
   }
   void kkt() {
@@ -94,7 +94,7 @@ class Comparison {
   void gaps() {
     const Extended difference = static_cast<Extended>(stored_.primal) - stored_.dual;
     const Extended sizes = std::abs(stored_.primal) + static_cast<Extended>(std::abs(stored_.dual));
-    const Extended rounding = gap_rounding() * sizes;
+    const Extended rounding = gap_rounding(sizes);
     const bool is_endless = !std::isfinite(static_cast<double>(sizes));
     if (is_endless
             ? stored_.gap != infinity
@@ -111,16 +111,20 @@ class Comparison {
     const Extended sizes = std::abs(whole_.primal) + static_cast<Extended>(std::abs(whole_.dual));
     const bool is_endless = !std::isfinite(static_cast<double>(sizes));
     const Extended relative = whole_.gap == 0 ? 0 : is_endless ? infinity : 2 * whole_.gap / sizes;
-    const Extended rounding = 2 * gap_rounding() * sizes / std::max(sizes, LDBL_MIN);
+    const Extended rounding = sizes > 0 ? 2 * gap_rounding(sizes) / sizes : 0;
     if (is_endless ? stored_.relative_gap != infinity && whole_.gap != 0
                    : !(std::abs(stored_.relative_gap - relative) <=
                        identity_tolerance * relative + rounding))
       refuse("relative_gap", told("relative gap", relative, stored_.relative_gap));
   }
-  /// Streamed rows have their gap summed apart; sums over a thousand classes are rounded as often.
-  Extended gap_rounding() const {
-    if (stated_.approximated) return streamed_tolerance;
-    return (stated_.together ? 4096 : 4) * double_rounding;
+  /// By how much a stored gap may differ from that of objectives of these sizes. The gap of
+  /// streamed rows is a sum of its own; sums over a thousand classes are rounded a thousand times.
+  /// Below the normal numbers a rounding is a step of 5e-324, whatever the size.
+  Extended gap_rounding(Extended sizes) const {
+    constexpr Extended smallest_steps = 4 * static_cast<Extended>(DBL_TRUE_MIN);
+    const Extended share =
+        stated_.approximated ? streamed_tolerance : (stated_.together ? 4096 : 4) * double_rounding;
+    return share * sizes + smallest_steps;
   }
   /// Nothing in the file could prove better bounds than those of its coefficients.
   void best() {
@@ -164,12 +168,10 @@ std::optional<Objection> vagueness(const Formulation& stated, const Certificate&
   const Extended size = std::abs(found.primal.middle) + std::abs(found.dual.middle);
   const Extended asked = std::isfinite(stated.gap) ? stated.gap * size / 2 : 1e-3L * size / 2;
   const Extended claimed = std::max<Extended>(stored.gap, asked);
-  // A claim of nothing is easily met.
-  // Where the optimum is 0, what its terms are rounded by is infinitely much of it.
+  if (stored.gap == infinity) return {};  // nothing is claimed
+  // Where the optimum is 0, the rounding of its terms is infinitely large relative to it.
   const Extended terms = found.primal_slack + found.dual_slack;
-  if (vague <= std::max(share * claimed, terms) + smallest_objective ||
-      (stored.primal == infinity && stored.gap == infinity))
-    return {};
+  if (vague <= std::max(share * claimed, terms) + smallest_objective) return {};
   return Objection{"primal",
                    "rounding leaves " + shortest(static_cast<double>(vague)) +
                        " between the bounds that can be proved, more than the gap that is claimed"};

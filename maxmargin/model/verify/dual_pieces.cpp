@@ -101,6 +101,19 @@ Extended DualPiece::derivative(Extended where) const {
   return slope - curvature * where;
 }
 
+DualPiece::Derivative DualPiece::derivative_within(Extended share, Extended lost) const {
+  const Extended at = b.middle, here = derivative(at);
+  if (kind == Kind::plain || share == 0) return {here, here, here, here};
+  Derivative found{here, here, 0, 0};
+  for (const Extended other : {at * (1 - share), std::clamp(at / (1 - share), begin, end)}) {
+    found.least = std::min(found.least, derivative(other));
+    found.most = std::max(found.most, derivative(other));
+  }
+  found.least_possible = std::min(found.least, derivative(std::min(at + lost, end)));
+  found.most_possible = std::max(found.most, derivative(std::max(at - lost, begin)));
+  return found;
+}
+
 namespace {
 
 /// A row with its label or target, and its price.

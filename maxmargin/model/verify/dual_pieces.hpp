@@ -24,6 +24,12 @@ struct DualPiece {
   Extended at(Extended level) const;
   Enclosed value(const Enclosed& at) const;
   Extended derivative(Extended at) const;
+  /// The derivative at b where a coefficient that was rounded tells b to a share of itself only. In
+  /// a sum of equal rows a small b is lost beside a large one, up to `lost`: then it need not be 0.
+  struct Derivative {
+    Extended least, most, least_possible, most_possible;
+  };
+  Derivative derivative_within(Extended share, Extended lost) const;
   Extended room_above() const { return end - b.high(); }
   Extended room_below() const { return b.low() - begin; }
 };

@@ -359,7 +359,7 @@ class Examiner {
     result_.kkt_slack = float_blur();
     std::array<Extended, 2> rise_low{-extended_infinity, -extended_infinity}, rise_high = rise_low;
     std::array<Extended, 2> fall_low{extended_infinity, extended_infinity}, fall_high = fall_low;
-    Extended storage = 0, slopes = 0, largest = 0;
+    Extended slopes = 0, largest = 0;
     for (const Point& point : points_)
       for (const DualPiece& piece : point.pieces)
         largest = std::max(largest, std::abs(piece.b.middle));
@@ -367,34 +367,36 @@ class Examiner {
       const Enclosed level = groups_ > 0 && !is_joint_ ? point.g : point.g + bias_;
       result_.kkt_slack =
           std::max(result_.kkt_slack, 2 * storage_of_f(point) + stored_rounding * level.size());
+      const Extended share =
+          point.is_rounded ? stored_rounding * static_cast<Extended>(2 * point.rows + 2) : 0;
       for (const DualPiece& piece : point.pieces) {
         const int group = groups_ == 2 ? piece.group : 0;
         const Extended b = piece.b.middle, length = piece.end - piece.begin;
         const Extended near = at_bound * (std::isfinite(length) ? length : largest);
-        Extended least = piece.derivative(b), most = least;
-        if (point.is_rounded && piece.kind != DualPiece::Kind::plain) {
-          const Extended part = 1 - stored_rounding * static_cast<Extended>(2 * point.rows + 2);
-          for (const Extended other : {b * part, std::clamp(b / part, piece.begin, piece.end)}) {
-            least = std::min(least, piece.derivative(other));
-            most = std::max(most, piece.derivative(other));
-          }
-        }
-        if (std::isfinite(least)) slopes = std::max(slopes, std::abs(least));
+        const DualPiece::Derivative slope =
+            piece.derivative_within(share, share * point.beta.size());
+        if (std::isfinite(slope.least)) slopes = std::max(slopes, std::abs(slope.least));
         // A logarithm is rounded when its argument is, however near to 0 it is.
         if (piece.kind != DualPiece::Kind::plain) slopes = std::max<Extended>(slopes, 1);
         bool can_rise = b<piece.end - near, can_fall = b> piece.begin + near;
-        Extended low = least - level.high(), high = most - level.low();
-        if (is_joint_ && piece.group == 1) {  // it is -b that rises
+        struct Gain {
+          Extended low, high;
+        };
+        Gain rise{slope.least_possible - level.high(), slope.most - level.low()},
+            fall{slope.least - level.high(), slope.most_possible - level.low()};
+        if (turned(piece)) {
           std::swap(can_rise, can_fall);
-          std::swap(low = -low, high = -high);
+          std::swap(rise, fall);
+          rise = {-rise.high, -rise.low};
+          fall = {-fall.high, -fall.low};
         }
         if (can_rise) {
-          rise_low[group] = std::max(rise_low[group], low);
-          rise_high[group] = std::max(rise_high[group], high);
+          rise_low[group] = std::max(rise_low[group], rise.low);
+          rise_high[group] = std::max(rise_high[group], rise.high);
         }
         if (can_fall) {
-          fall_low[group] = std::min(fall_low[group], low);
-          fall_high[group] = std::min(fall_high[group], high);
+          fall_low[group] = std::min(fall_low[group], fall.low);
+          fall_high[group] = std::min(fall_high[group], fall.high);
         }
       }
     }
@@ -406,7 +408,7 @@ class Examiner {
       result_.kkt_low = std::max(result_.kkt_low, low);
       result_.kkt_high = std::max(result_.kkt_high, high);
     }
-    result_.kkt_slack += storage + stored_rounding * slopes;
+    result_.kkt_slack += stored_rounding * slopes;
     if (has_choice_) result_.kkt_low = std::min(result_.kkt_low, least_violation());
   }
 

@@ -302,6 +302,83 @@ TEST(Verify, AnEntropyWithoutSupportVectorsHolds) {
   }
 }
 
+/// A machine that has not converged and claims nothing but its primal.
+Machine unfinished(double primal) {
+  Machine machine;
+  machine.positive = 1;
+  machine.negative = 0;
+  Certificate& c = machine.certificate;
+  c.primal = c.best_primal = primal;
+  c.dual = c.best_dual = -infinity;
+  c.gap = c.relative_gap = c.kkt = infinity;
+  machine.ended = Ended::stalled;
+  return machine;
+}
+
+// Equal rows share a coefficient: of 1 - 1e20 nothing is left of the 1, whose logarithm is 0.
+TEST(Verify, ASmallVariableBesideALargeOneOfAnEqualRowIsNotTakenForZero) {
+  Dataset data;
+  data.x = Features::dense(1, std::array{0.0, 0.0, 1.0});
+  data.y = {0, 1, 1};
+  Model model = model_of(Rbf{1}, data);
+  model.classes = {"0", "1"};
+  model.task = Svc{.loss = Exponential{}, .bias = Bias::none};
+  Machine machine = unfinished(infinity);
+  machine.support = {0, 2};
+  machine.coefficient = {1 - 1e20, 1e20};
+  const double f = 1e20 * (std::exp(-1) - 1);  // at the first two rows, and -f at the third
+  machine.certificate.kkt = -f + std::log(1e20);
+  model.machines = {machine};
+  const Verified honest = verify(model, data, Threads(1))[0];
+  EXPECT_TRUE(honest.holds) << honest.reason;
+  model.machines[0].certificate.kkt *= 0.99;
+  const Verified forged = verify(model, data, Threads(1))[0];
+  EXPECT_FALSE(forged.holds);
+  EXPECT_EQ(forged.field, "kkt");
+}
+
+// Coefficients that miss the equality row by more than any of them has room for: no dual is known.
+TEST(Verify, AModelThatClaimsNoDualHoldsWhereNoneIsKnown) {
+  const Dataset data = groups(40, 2, 3);
+  Model model = model_of(Rbf{0.5}, data);
+  model.classes = {"0", "1"};
+  model.task = Svc{.cost = 1, .loss = Logistic{}};
+  Machine machine = unfinished(1e9);
+  for (Index i = 0; i < 40; ++i) {
+    machine.support.push_back(i);
+    machine.coefficient.push_back(i % 2 == 0 ? -0.1 : 0.9);
+  }
+  machine.lambda = {0};
+  machine.certificate.equality_residual = 40;
+  model.machines = {machine};
+  const Verified found = verify(model, data, Threads(1))[0];
+  EXPECT_TRUE(found.holds) << found.reason;
+  EXPECT_EQ(found.recomputed.dual, -infinity);
+}
+
+// Below the normal numbers a rounding is a step of the smallest one, however small the number.
+TEST(Verify, AGapOfAFewOfTheSmallestNumbersHolds) {
+  constexpr double smallest = std::numeric_limits<double>::denorm_min();
+  const Dataset data = groups(4, 2, 3);
+  Model model = model_of(Rbf{0.5}, data);
+  model.classes = {"0", "1"};
+  model.task = Svc{.cost = smallest};
+  Machine machine = unfinished(4 * smallest);
+  machine.lambda = {0};
+  Certificate& c = machine.certificate;
+  c.dual = c.best_dual = 0;
+  const auto judged = [&](double steps, double relative) {
+    c.gap = steps * smallest;
+    c.relative_gap = relative;
+    model.machines = {machine};
+    return verify(model, data, Threads(1))[0];
+  };
+  EXPECT_TRUE(judged(4, 2).holds) << judged(4, 2).reason;
+  EXPECT_TRUE(judged(5, 2.5).holds) << judged(5, 2.5).reason;
+  EXPECT_EQ(judged(20, 10).field, "gap");
+  EXPECT_EQ(judged(4, 20).field, "relative_gap");
+}
+
 /// y f >= 1 everywhere and a >= 0: the hard margin between two pairs of points.
 TEST(Verify, HardMargin) {
   Dataset data;
