@@ -13,6 +13,7 @@
 
 #include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/base/rng.hpp"
+#include "maxmargin/data/like.hpp"
 #include "maxmargin/kernel/engine/engine.hpp"
 #include "maxmargin/linalg/accumulate.hpp"
 #include "maxmargin/linalg/symmetric.hpp"
@@ -207,7 +208,7 @@ double assembling(const Set& set) {
 std::shared_ptr<const Features> made_rows(std::size_t count, std::size_t columns, double share,
                                           int whole = 0) {
   Rng rng(5);
-  Features x = share < 1 ? Features::sparse(columns) : Features::dense(columns);
+  Features x = no_rows(share < 1, columns);
   std::vector<double> row(columns);
   for (std::size_t i = 0; i < count; ++i) {
     for (double& value : row)

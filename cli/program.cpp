@@ -58,24 +58,9 @@ std::vector<Verb> verbs_for(std::string_view name, CLI::App& program) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App program{"Support vector machines, fast and certified.", "maxmargin"};
-  program.formatter(std::make_shared<HelpFormatter>());
-  program.get_formatter()->label("Positionals", "Arguments");
-  program.set_help_flag("-h,--help", "show this help");
-  program.set_version_flag("--version", "maxmargin " MAXMARGIN_VERSION, "show the version");
-  program.require_subcommand(1);
+  CommandLine program;
   const std::vector<Verb> verbs = verbs_for(argc > 1 ? argv[1] : "", program);
-  program.footer(std::string("'maxmargin COMMAND --help' shows the options of a command.\n\n") +
-                 exit_code_help);
-  refuse_empty_values(argc, argv);
-  try {
-    program.parse(argc, argv);
-  } catch (const CLI::Success& asked) {
-    print(text_asked_for(program, asked));
-    return exit_ok;
-  } catch (const CLI::ParseError& error) {
-    return complain(exit_usage, explain(program, error));
-  }
+  if (const auto code = program.answered(argc, argv)) return *code;
   for (const Verb& verb : verbs)
     if (verb.app->parsed()) return verb.run();
   return exit_internal;

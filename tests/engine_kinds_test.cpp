@@ -9,6 +9,7 @@
 #include <typeinfo>
 
 #include "maxmargin/base/rng.hpp"
+#include "maxmargin/data/like.hpp"
 #include "maxmargin/kernel/engine/engine.hpp"
 #include "maxmargin/kernel/engine/panel/vnni_tiles.hpp"
 #include "tests/source_tree.hpp"
@@ -27,7 +28,7 @@ struct Kind {
 /// Rows of `features` values each; a value that is 0 is not stored in sparse rows.
 template <class Value>
 Features rows_of(bool is_sparse, std::size_t rows, std::size_t features, Value&& value) {
-  Features x = is_sparse ? Features::sparse(features) : Features::dense(features);
+  Features x = no_rows(is_sparse, features);
   std::vector<double> row(features);
   for (std::size_t i = 0; i < rows; ++i) {
     for (std::size_t j = 0; j < features; ++j) row[j] = value(i, j);
@@ -206,7 +207,7 @@ class Questions {
 
   void other_columns() const {
     std::vector<Index> which;
-    Features part = x_.is_sparse() ? Features::sparse(x_.columns()) : Features::dense(x_.columns());
+    Features part = none_like(x_);
     for (std::size_t j = 1; j < n_; j += 3) which.push_back(static_cast<Index>(j));
     part.append(x_, which);
     // The columns of a precomputed kernel are those of the rows: it has no others.

@@ -6,6 +6,7 @@
 
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/data/dataset.hpp"
+#include "maxmargin/data/like.hpp"
 
 // Small data sets that tests make for themselves. All features lie in [0, 1], so that every kernel
 // accepts them.
@@ -21,7 +22,7 @@ inline std::string name_of(Storage storage) {
 
 /// Rows of numbers in [0, 1]; about two in three of the sparse ones are zero.
 inline Features features(std::size_t rows, std::size_t columns, Storage storage, Rng& rng) {
-  Features x = storage == Storage::sparse ? Features::sparse(columns) : Features::dense(columns);
+  Features x = no_rows(storage == Storage::sparse, columns);
   std::vector<double> row(columns);
   for (std::size_t i = 0; i < rows; ++i) {
     for (double& value : row) {
@@ -84,8 +85,7 @@ inline std::vector<double> weights(std::size_t rows, std::uint64_t seed) {
 /// Some rows of a data set, in the given order; a row may come more than once.
 inline Dataset chosen(const Dataset& data, const std::vector<Index>& which) {
   Dataset result;
-  result.x =
-      data.x.is_sparse() ? Features::sparse(data.x.columns()) : Features::dense(data.x.columns());
+  result.x = none_like(data.x);
   result.x.append(data.x, which);
   result.words = data.words;
   result.feature_names = data.feature_names;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "maxmargin/data/like.hpp"
 #include "maxmargin/kernel/engine/engine.hpp"
 #include "maxmargin/loss/block.hpp"
 #include "maxmargin/model/file/file.hpp"
@@ -205,8 +206,7 @@ TEST_P(TrainingProperties, AConstantFeatureChangesNothing) {
   for (const Storage storage : {Storage::dense_doubles, Storage::sparse}) {
     const Dataset plain = data(storage);
     Dataset wider = made::copy_of(plain);
-    wider.x =
-        storage == Storage::sparse ? Features::sparse(columns + 1) : Features::dense(columns + 1);
+    wider.x = no_rows(storage == Storage::sparse, columns + 1);
     std::vector<double> row(columns + 1);
     for (std::size_t i = 0; i < rows; ++i) {
       std::fill(row.begin(), row.end(), 0.0);

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "maxmargin/base/rng.hpp"
+#include "maxmargin/data/like.hpp"
 #include "maxmargin/model/model.hpp"
 
 // Small models with random coefficients.
@@ -18,7 +19,7 @@ inline constexpr Storage all_storage[] = {Storage::dense_float, Storage::dense_d
 inline Features rows(std::size_t count, std::size_t columns, Storage storage, Rng& rng) {
   const bool sparse = storage == Storage::sparse_float || storage == Storage::sparse_double;
   const bool floats = storage == Storage::dense_float || storage == Storage::sparse_float;
-  Features made = sparse ? Features::sparse(columns) : Features::dense(columns);
+  Features made = no_rows(sparse, columns);
   for (std::size_t i = 0; i < count; ++i) {
     std::vector<double> row(columns);
     for (double& value : row) {

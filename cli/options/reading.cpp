@@ -119,6 +119,15 @@ void ReadingOptions::fill_in(const std::vector<std::pair<std::string, std::strin
       if (name == known && target->empty()) *target = value;
 }
 
+ReadOptions ReadingOptions::make_for(const Model& model, File file) {
+  fill_in(model.options, file);
+  ReadOptions options = make();
+  options.columns = model.features;
+  if (model.outcome == Outcome::number && options.labels == LabelKind::any)
+    options.labels = LabelKind::number;
+  return options;
+}
+
 bool take_serials(Dataset& data) {
   const std::size_t rows = data.rows(), columns = data.x.columns();
   if (!data.counts_from_zero || columns <= rows) return false;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "maxmargin/data/readers/read.hpp"
+#include "maxmargin/model/model.hpp"
 
 namespace maxmargin::cli {
 
@@ -18,15 +19,18 @@ class ReadingOptions {
   /// Throws a usage Error for a word that is not known.
   ReadOptions make() const;
 
-  /// What was given, as (option name, value), to be kept in a model; and back: takes from a model's
-  /// options what the command line left open: everything for the file it was trained on, for other
-  /// files what must be the same in them (first index, label and weight columns).
+  /// What was given, as (option name, value), to be kept in a model.
   std::vector<std::pair<std::string, std::string>> given() const;
   enum class File { trained_on, another };
-  void fill_in(const std::vector<std::pair<std::string, std::string>>& stored, File file);
+  /// How to read a file for a model. What the command line left open is taken from the model's
+  /// options: everything for the file it was trained on, for another one what must be the same in
+  /// both (first index, label and weight columns).
+  ReadOptions make_for(const Model& model, File file);
   bool names_label() const { return !label_.empty(); }
 
  private:
+  void fill_in(const std::vector<std::pair<std::string, std::string>>& stored, File file);
+
   std::string format_, label_, label_file_, base_, header_, weight_file_, weight_column_,
       over_column_;
 };

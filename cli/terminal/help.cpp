@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "cli/terminal/exit_codes.hpp"
+#include "cli/terminal/output.hpp"
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/base/text.hpp"
 
@@ -157,12 +159,6 @@ std::string examples(const std::vector<std::string>& lines) {
   return text;
 }
 
-std::string text_asked_for(const CLI::App& program, const CLI::Success& asked) {
-  std::ostringstream text;
-  program.exit(asked, text, text);
-  return text.str();
-}
-
 std::string explain(const CLI::App& program, const CLI::ParseError& error) {
   const auto verbs = program.get_subcommands();
   const CLI::App& where = verbs.empty() ? program : *verbs.front();
@@ -187,6 +183,9 @@ std::string explain(const CLI::App& program, const CLI::ParseError& error) {
                      program.get_name(), verbs.empty() ? "" : " " + where.get_name());
 }
 
+namespace {
+
+/// `--option=` without a value would swallow the next argument.
 void refuse_empty_values(int argc, const char* const* argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
@@ -196,6 +195,33 @@ void refuse_empty_values(int argc, const char* const* argv) {
                   fmt::format("{} needs a value", argument.substr(0, argument.size() - 1)),
                   "write it behind the = sign");
   }
+}
+
+}  // namespace
+
+CommandLine::CommandLine() : App("Support vector machines, fast and certified.", "maxmargin") {
+  formatter(std::make_shared<HelpFormatter>());
+  get_formatter()->label("Positionals", "Arguments");
+  set_help_flag("-h,--help", "show this help");
+  set_version_flag("--version", "maxmargin " MAXMARGIN_VERSION, "show the version");
+  require_subcommand(1);
+  footer(std::string("'maxmargin COMMAND --help' shows the options of a command.\n\n") +
+         exit_code_help);
+}
+
+std::optional<int> CommandLine::answered(int argc, const char* const* argv) {
+  refuse_empty_values(argc, argv);
+  try {
+    parse(argc, argv);
+  } catch (const CLI::Success& asked) {
+    std::ostringstream text;
+    exit(asked, text, text);
+    print(text.str());
+    return exit_ok;
+  } catch (const CLI::ParseError& error) {
+    throw Error(Fault::usage, explain(*this, error));
+  }
+  return std::nullopt;
 }
 
 }  // namespace maxmargin::cli

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,14 +32,17 @@ class Choices {
 /// "Examples:" and the lines below it, for a footer.
 std::string examples(const std::vector<std::string>& lines);
 
-/// The help or version that a command line asked for.
-std::string text_asked_for(const CLI::App& program, const CLI::Success& asked);
-
 /// The one line for a command line that could not be parsed: what, what was probably meant, and
 /// where the help is.
 std::string explain(const CLI::App& program, const CLI::ParseError& error);
 
-/// Throws a usage Error for `--option=` without a value, which would swallow the next argument.
-void refuse_empty_values(int argc, const char* const* argv);
+/// The command line of the program, of which commands make their parts.
+class CommandLine : public CLI::App {
+ public:
+  CommandLine();
+  /// Parses it. The exit code where that was all: help or the version was asked for, and printed.
+  /// Throws a usage Error with the line of explain().
+  std::optional<int> answered(int argc, const char* const* argv);
+};
 
 }  // namespace maxmargin::cli

@@ -103,11 +103,7 @@ int run_estimate(EstimateArguments& arguments) {
   arguments.reading.make();
   refuse_model(arguments.data, "maxmargin estimate MODEL DATA");
   const Model model = load(arguments.model);
-  arguments.reading.fill_in(model.options, ReadingOptions::File::trained_on);
-  ReadOptions options = arguments.reading.make();
-  options.columns = model.features;
-  if (model.outcome == Outcome::number && options.labels == LabelKind::any)
-    options.labels = LabelKind::number;
+  const ReadOptions options = arguments.reading.make_for(model, ReadingOptions::File::trained_on);
   const Threads threads(arguments.threads);
   Dataset data = read(arguments.data, options, threads);
   const auto show = arguments.json ? ProgressLine::Show::no : ProgressLine::Show::yes;

@@ -179,11 +179,7 @@ Opened open_data(const Model& model, const std::string& path, const ReadOptions&
 Opened open_data(const Model& model, PredictArguments& arguments, const Threads& threads) {
   const bool may_lack_labels =
       !arguments.reading.names_label() && arguments.data != "-" && !model.feature_names.empty();
-  arguments.reading.fill_in(model.options, ReadingOptions::File::another);
-  ReadOptions options = arguments.reading.make();
-  options.columns = model.features;
-  if (model.outcome == Outcome::number && options.labels == LabelKind::any)
-    options.labels = LabelKind::number;
+  const ReadOptions options = arguments.reading.make_for(model, ReadingOptions::File::another);
   try {
     return open_data(model, arguments.data, options, threads);
   } catch (const Error& error) {

@@ -504,9 +504,7 @@ std::optional<int> run_structured(std::span<char*> arguments) {
   if (arguments.size() < 2) return std::nullopt;
   const std::string verb = arguments[1];
   auto held = std::make_shared<StructuredArguments>();
-  CLI::App program{"Support vector machines, fast and certified.", "maxmargin"};
-  program.formatter(std::make_shared<HelpFormatter>());
-  program.require_subcommand(1);
+  CommandLine program;
   std::optional<Verb> chosen;
   if (verb == "train") {
     held->task = structured_task_in(arguments);
@@ -517,14 +515,8 @@ std::optional<int> run_structured(std::span<char*> arguments) {
     if (found) chosen = add_with_model(program, verb, held);
   }
   if (!chosen) return std::nullopt;
-  try {
-    program.parse(static_cast<int>(arguments.size()), arguments.data());
-  } catch (const CLI::Success& asked) {
-    print(text_asked_for(program, asked));
-    return exit_ok;
-  } catch (const CLI::ParseError& error) {
-    throw Error(Fault::usage, explain(program, error));
-  }
+  if (const auto code = program.answered(static_cast<int>(arguments.size()), arguments.data()))
+    return code;
   return chosen->run();
 }
 

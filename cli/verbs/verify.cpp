@@ -164,11 +164,7 @@ int run_verify(VerifyArguments& arguments) {
   if (!arguments.report.empty())
     require_writable(arguments.report, {arguments.data, arguments.model});
   const Model model = load_any(arguments.model);
-  arguments.reading.fill_in(model.options, ReadingOptions::File::trained_on);
-  ReadOptions options = arguments.reading.make();
-  options.columns = model.features;
-  if (model.outcome == Outcome::number && options.labels == LabelKind::any)
-    options.labels = LabelKind::number;
+  const ReadOptions options = arguments.reading.make_for(model, ReadingOptions::File::trained_on);
   const StartedThreads threads(arguments.threads);
   Dataset data = read(arguments.data, options, threads);
 

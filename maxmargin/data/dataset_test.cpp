@@ -8,13 +8,14 @@
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/base/rng.hpp"
+#include "maxmargin/data/like.hpp"
 
 namespace maxmargin::dataset_test {
 namespace {
 
 Dataset example(bool sparse, double tiny) {
   Dataset data;
-  data.x = sparse ? Features::sparse(3) : Features::dense(3);
+  data.x = no_rows(sparse, 3);
   data.x.append(std::vector<double>{1, 0, 2});
   data.x.append(std::vector<double>{0, -0.0, 0});
   data.x.append(std::vector<double>{0.5, tiny, 0});

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "maxmargin/base/rng.hpp"
+#include "maxmargin/data/like.hpp"
 
 namespace maxmargin::describe_test {
 namespace {
@@ -18,7 +19,7 @@ bool advises(const Description& told, const std::string& text) {
 
 Dataset example(bool sparse) {
   Dataset data;
-  data.x = sparse ? Features::sparse(4) : Features::dense(4);
+  data.x = no_rows(sparse, 4);
   const double rows[][4] = {{1, 1e6, 5, 0}, {2, 3e6, 5, 0}, {1, 1e6, 5, 0},
                             {2, 3e6, 5, 0}, {3, 0, 5, 0},   {0.1, 0, 5, 0}};
   for (const auto& row : rows) data.x.append(row);
@@ -95,7 +96,7 @@ TEST(Describe, TwinsAsCountedByHand) {
   Rng rng(2);
   for (int round = 0; round < 20; ++round) {
     Dataset data;
-    data.x = round % 2 == 0 ? Features::sparse(3) : Features::dense(3);
+    data.x = no_rows(round % 2 == 0, 3);
     std::vector<std::vector<double>> rows;
     for (int i = 0; i < 40; ++i) {
       rows.push_back({double(rng.below(3)), double(rng.below(2)), double(rng.below(2))});

@@ -7,13 +7,17 @@
 
 namespace maxmargin {
 
-/// No rows yet, to be stored as those of another set are: sparse or dense.
+/// Nothing yet: rows that will be stored sparse or dense ...
+inline Features no_rows(bool sparse, std::size_t columns) {
+  return sparse ? Features::sparse(columns) : Features::dense(columns);
+}
+/// ... as those of another set are.
 inline Features none_like(const Rows& rows, std::size_t columns) {
-  return rows.sparse() ? Features::sparse(columns) : Features::dense(columns);
+  return no_rows(rows.sparse(), columns);
 }
 inline Features none_like(const Rows& rows) { return none_like(rows, rows.columns); }
 inline Features none_like(const Features& rows, std::size_t columns) {
-  return rows.is_sparse() ? Features::sparse(columns) : Features::dense(columns);
+  return no_rows(rows.is_sparse(), columns);
 }
 inline Features none_like(const Features& rows) { return none_like(rows, rows.columns()); }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/data/like.hpp"
 
 namespace maxmargin {
 namespace {
@@ -91,7 +92,7 @@ Features Features::compact(const Rows& rows, std::span<const Index> which, const
   const std::uint64_t cells = static_cast<std::uint64_t>(which.size()) * rows.columns;
   const std::uint64_t value_bytes = rows.floats != nullptr ? sizeof(float) : sizeof(double);
   if (!rows.sparse() || stored * (value_bytes + sizeof(Index)) < cells * value_bytes) {
-    Features made = rows.sparse() ? sparse(rows.columns) : dense(rows.columns);
+    Features made = none_like(rows);
     made.append(rows, which, threads);
     return made;
   }

@@ -6,6 +6,7 @@
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/base/rng.hpp"
+#include "maxmargin/data/like.hpp"
 
 namespace maxmargin::rows_test {
 namespace {
@@ -31,7 +32,7 @@ Matrix random_matrix(Rng& rng, std::size_t count, std::size_t columns, bool floa
 }
 
 Features stored(const Matrix& matrix, std::size_t columns, bool sparse) {
-  Features features = sparse ? Features::sparse(columns) : Features::dense(columns);
+  Features features = no_rows(sparse, columns);
   for (const auto& row : matrix) features.append(row);
   return features;
 }
@@ -71,7 +72,7 @@ TEST(Features, AppendsPartsInOrderForAnyNumberOfThreads) {
       const Threads threads(count);
       const std::vector<Rows> parts{a.view(), b.view().slice(0, 4), b.view().slice(4, 4),
                                     b.view().slice(4, 9)};
-      Features joined = sparse ? Features::sparse(6) : Features::dense(6);
+      Features joined = no_rows(sparse, 6);
       joined.append(parts, threads);
       EXPECT_EQ(as_matrix(joined), all);
     }
@@ -84,7 +85,7 @@ TEST(Features, AppendsChosenRows) {
     const Matrix matrix = random_matrix(rng, 10, 4, false);
     const Features all = stored(matrix, 4, sparse);
     const std::vector<Index> which{3, 4, 5, 5, 0, 9};
-    Features chosen = sparse ? Features::sparse(4) : Features::dense(4);
+    Features chosen = no_rows(sparse, 4);
     chosen.append(all, which);
     Matrix expected;
     for (const Index i : which) expected.push_back(matrix[i]);

@@ -9,6 +9,7 @@
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/data/columns.hpp"
+#include "maxmargin/data/like.hpp"
 #include "maxmargin/data/renumbering.hpp"
 
 namespace maxmargin {
@@ -158,9 +159,8 @@ void apply(const Scaling& scaling, Features& rows) {
   const bool sparse = lists || (rows.is_sparse() && !fills);
   const bool whole = fills || !sparse;  // every feature that is known gets a value
   Features changed =
-      lists    ? Features::sparse(std::max(rows.columns(), std::size_t{scaling.feature.back()} + 1))
-      : sparse ? Features::sparse(known)
-               : Features::dense(known);
+      lists ? Features::sparse(std::max(rows.columns(), std::size_t{scaling.feature.back()} + 1))
+            : no_rows(sparse, known);
   const Rows view = rows.view();
   std::vector<Index> features;
   std::vector<double> values;

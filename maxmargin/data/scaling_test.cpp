@@ -7,6 +7,7 @@
 
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/base/rng.hpp"
+#include "maxmargin/data/like.hpp"
 
 namespace maxmargin::scaling_test {
 namespace {
@@ -15,7 +16,7 @@ constexpr std::size_t plenty = std::size_t{1} << 30;
 
 Features random_features(std::size_t count, bool sparse) {
   Rng rng(5);
-  Features features = sparse ? Features::sparse(4) : Features::dense(4);
+  Features features = no_rows(sparse, 4);
   for (std::size_t i = 0; i < count; ++i)
     features.append(std::vector<double>{rng.normal() * 100 + 7, rng.below(2) ? rng.normal() : 0, 3,
                                         rng.below(3) ? 0 : rng.uniform(0, 1e-5)});

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "maxmargin/base/rng.hpp"
+#include "maxmargin/data/like.hpp"
 
 namespace maxmargin::libsvm_predict_test {
 namespace {
@@ -79,7 +80,7 @@ TEST(LibsvmPredict, ValuesOfPairsAreTheirDefinition) {
         const LibsvmModel model = model_of(sizes, 8);
         const std::size_t wide = is_sparse ? features : 8;
         Rng rng(9);
-        Features rows = is_sparse ? Features::sparse(wide) : Features::dense(wide);
+        Features rows = no_rows(is_sparse, wide);
         for (int i = 0; i < 21; ++i) {
           std::vector<double> values;
           for (std::size_t k = 0; k < wide; ++k) values.push_back(rng.normal());

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/data/like.hpp"
 
 namespace maxmargin::parametric_test {
 namespace {
@@ -15,7 +16,7 @@ const std::vector<std::string> names = {"age", "floor area", "price"};
 const std::vector<std::vector<double>> table = {{1, 0, 3}, {0, 5, 0}, {2, 4, 6}};
 
 Features rows_of(bool sparse) {
-  Features x = sparse ? Features::sparse(3) : Features::dense(3);
+  Features x = no_rows(sparse, 3);
   for (const auto& row : table) x.append(row);
   return x;
 }

@@ -46,18 +46,31 @@ double primal_at(const DualQp& qp, const std::vector<double>& a, const std::vect
   return primal;
 }
 
+/// A point within the bounds, and d such that it is feasible.
+std::vector<double> feasible_point(DualQp& qp, Rng& rng) {
+  std::vector<double> a(qp.size());
+  for (std::size_t v = 0; v < qp.size(); ++v)
+    a[v] = rng.uniform(qp.block[v].lower, std::min(qp.block[v].upper, 2.0));
+  for (std::size_t r = 0; r < qp.A.size(); ++r) {
+    qp.d[r] = 0;
+    for (std::size_t v = 0; v < qp.size(); ++v) qp.d[r] += qp.A[r][v] * a[v];
+  }
+  return a;
+}
+
+std::vector<double> values_at(const DualQp& qp, std::span<const double> a) {
+  std::vector<double> f(qp.K->size());
+  qp.K->multiply(qp.coefficients(a), f, Precision::exact, Threads(1));
+  return f;
+}
+
 TEST(Evaluate, TheMultiplierMakesThePrimalSmallest) {
   Rng rng(1);
   const Threads threads(1);
   for (int trial = 0; trial < 300; ++trial) {
     DualQp qp = made(rng, 1);
-    std::vector<double> a(qp.size());
-    for (std::size_t v = 0; v < qp.size(); ++v)
-      a[v] = rng.uniform(qp.block[v].lower, std::min(qp.block[v].upper, 2.0));
-    // Whatever a is, d = A a makes it feasible.
-    for (std::size_t v = 0; v < qp.size(); ++v) qp.d[0] += qp.A[0][v] * a[v];
-    std::vector<double> f(qp.size());
-    qp.K->multiply(qp.coefficients(a), f, Precision::exact, threads);
+    const std::vector<double> a = feasible_point(qp, rng);
+    const std::vector<double> f = values_at(qp, a);
     const Evaluation result = evaluate(qp, a, f, {});
     EXPECT_GE(result.gap, 0);
     EXPECT_NEAR(result.primal - result.dual, result.gap, 1e-9 * (1 + std::abs(result.primal)));
@@ -102,30 +115,13 @@ TEST(Evaluate, WithSeveralRowsTheGapStaysABound) {
   const Threads threads(1);
   for (int trial = 0; trial < 100; ++trial) {
     DualQp qp = made(rng, 3);
-    std::vector<double> a(qp.size());
-    for (std::size_t v = 0; v < qp.size(); ++v)
-      a[v] = rng.uniform(qp.block[v].lower, std::min(qp.block[v].upper, 2.0));
-    for (std::size_t r = 0; r < 3; ++r)
-      for (std::size_t v = 0; v < qp.size(); ++v) qp.d[r] += qp.A[r][v] * a[v];
-    std::vector<double> f(qp.size());
-    qp.K->multiply(qp.coefficients(a), f, Precision::exact, threads);
+    const std::vector<double> a = feasible_point(qp, rng);
+    const std::vector<double> f = values_at(qp, a);
     const Evaluation result = evaluate(qp, a, f, {});
     EXPECT_GE(result.gap, 0);
     EXPECT_NEAR(result.primal - result.dual, result.gap, 1e-9 * (1 + std::abs(result.primal)));
     EXPECT_LE(result.primal, primal_at(qp, a, f, {0, 0, 0}) + 1e-9);
   }
-}
-
-/// A point within the bounds, and d such that it is feasible.
-std::vector<double> feasible_point(DualQp& qp, Rng& rng) {
-  std::vector<double> a(qp.size());
-  for (std::size_t v = 0; v < qp.size(); ++v)
-    a[v] = rng.uniform(qp.block[v].lower, std::min(qp.block[v].upper, 2.0));
-  for (std::size_t r = 0; r < qp.A.size(); ++r) {
-    qp.d[r] = 0;
-    for (std::size_t v = 0; v < qp.size(); ++v) qp.d[r] += qp.A[r][v] * a[v];
-  }
-  return a;
 }
 
 TEST(Evaluate, RowsWithoutACommonVariableHaveTheirOwnMultipliersEach) {
@@ -142,8 +138,7 @@ TEST(Evaluate, RowsWithoutACommonVariableHaveTheirOwnMultipliersEach) {
         qp.A[r][v] = group[v] == r ? qp.block[v].sign * entry[r] : 0;
     }
     const std::vector<double> a = feasible_point(qp, rng);
-    std::vector<double> f(qp.size());
-    qp.K->multiply(qp.coefficients(a), f, Precision::exact, threads);
+    const std::vector<double> f = values_at(qp, a);
     const Evaluation result = evaluate(qp, a, f, {});
     EXPECT_NEAR(result.primal - result.dual, result.gap, 1e-9 * (1 + std::abs(result.primal)));
     EXPECT_NEAR(result.primal, primal_at(qp, a, f, result.lambda), 1e-9);
@@ -184,8 +179,7 @@ TEST(Evaluate, RowsWithUnevenEntriesAreJudgedByTheDerivativesAtTheMultiplier) {
     for (std::size_t v = 0; v < qp.size(); ++v)
       qp.A[0][v] = qp.block[v].sign * rng.uniform(0.01, 2);
     const std::vector<double> a = feasible_point(qp, rng);
-    std::vector<double> f(qp.size());
-    qp.K->multiply(qp.coefficients(a), f, Precision::exact, threads);
+    const std::vector<double> f = values_at(qp, a);
     const Evaluation result = evaluate(qp, a, f, {});
     double largest = 0;
     for (std::size_t v = 0; v < qp.size(); ++v) {

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/data/like.hpp"
 #include "maxmargin/data/readers/read.hpp"
 #include "maxmargin/data/scaling.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
@@ -29,8 +30,7 @@ std::shared_ptr<const Features> scaled_rows(const std::string& file, std::size_t
   std::vector<Index> first;
   for (std::size_t i = 0; i < std::min(points, data.rows()); ++i)
     first.push_back(static_cast<Index>(i));
-  Features some =
-      data.x.is_sparse() ? Features::sparse(data.x.columns()) : Features::dense(data.x.columns());
+  Features some = none_like(data.x);
   some.append(data.x.view(), first);
   constexpr std::size_t any_memory = ~std::size_t{0};
   apply(learn_scaling(some, ScalingKind::deviation, any_memory), some);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "maxmargin/data/like.hpp"
+
 namespace maxmargin {
 namespace {
 
@@ -45,7 +47,7 @@ void LabelBook::append(std::span<const Label> labels, const WordList& piece_word
 }
 
 DatasetBuilder::DatasetBuilder(std::string file, bool sparse, std::size_t columns)
-    : file_(std::move(file)), x_(sparse ? Features::sparse(columns) : Features::dense(columns)) {}
+    : file_(std::move(file)), x_(no_rows(sparse, columns)) {}
 
 void DatasetBuilder::check(const Piece& piece, std::size_t line) const {
   if (queries_ && piece.queries && *piece.queries != *queries_)
@@ -85,7 +87,7 @@ Dataset DatasetBuilder::take() {
   Dataset data;
   data.x = std::move(x_);
   data.x.fit();
-  x_ = sparse ? Features::sparse(columns) : Features::dense(columns);
+  x_ = no_rows(sparse, columns);
   data.y = taken(y_);
   if (book_.wordy()) data.words = book_.words();
   data.weight = taken(weight_);

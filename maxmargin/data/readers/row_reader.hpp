@@ -87,4 +87,29 @@ class TextParser {
   bool expects_all_ = false;
 };
 
+/// What readers of text share: the blocks of it, one a step.
+class TextReader : public RowReader {
+ public:
+  TextReader(std::unique_ptr<Source> source, Records records, const ReadOptions& options,
+             const Threads& threads)
+      : options_(options),
+        threads_(threads),
+        text_(std::move(source), records, block_bytes(options, threads), threads) {}
+
+  bool advance() final {
+    if (!text_.next()) return false;
+    parse();
+    return true;
+  }
+  void expect_all() final { text_.expect_all(); }
+
+ protected:
+  /// The current block.
+  virtual void parse() = 0;
+
+  ReadOptions options_;
+  const Threads& threads_;
+  TextParser text_;
+};
+
 }  // namespace maxmargin

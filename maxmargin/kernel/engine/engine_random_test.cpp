@@ -5,6 +5,7 @@
 #include <string>
 
 #include "maxmargin/base/rng.hpp"
+#include "maxmargin/data/like.hpp"
 #include "maxmargin/kernel/engine/engine.hpp"
 #include "maxmargin/linalg/enclosed.hpp"
 
@@ -41,6 +42,23 @@ double drawn(std::size_t kind, Rng& rng) {
   }
 }
 
+/// Rows of `value(row, column)`, of which a share is there; without gaps mostly dense ones.
+template <class Value>
+Features rows_of(std::size_t rows, std::size_t columns, double density, Rng& rng, Value&& value) {
+  Features features = no_rows(!(density == 1 && rng.below(3) > 0), columns);
+  for (std::size_t i = 0; i < rows; ++i) {
+    std::vector<Index> index;
+    std::vector<double> values;
+    for (std::size_t j = 0; j < columns; ++j) {
+      if (density < 1 && rng.uniform() >= density) continue;
+      index.push_back(static_cast<Index>(j));
+      values.push_back(value(i, j));
+    }
+    features.append(index, values);
+  }
+  return features;
+}
+
 Features made(Rng& rng) {
   const std::size_t rows = 2 + rng.below(90), columns = 1 + rng.below(rng.below(4) == 0 ? 500 : 40);
   const std::size_t kind = rng.below(12);
@@ -50,19 +68,9 @@ Features made(Rng& rng) {
   std::vector<double> own_scale(columns, 1.0);
   if (rng.below(4) == 0)
     for (double& each : own_scale) each = std::pow(10, rng.uniform(-3, 3));
-  Features features =
-      density == 1 && rng.below(3) > 0 ? Features::dense(columns) : Features::sparse(columns);
-  for (std::size_t i = 0; i < rows; ++i) {
-    std::vector<Index> index;
-    std::vector<double> value;
-    for (std::size_t j = 0; j < columns; ++j) {
-      if (density < 1 && rng.uniform() >= density) continue;
-      index.push_back(static_cast<Index>(j));
-      value.push_back((drawn(kind, rng) + offset) * scale * own_scale[j]);
-    }
-    features.append(index, value);
-  }
-  return features;
+  return rows_of(rows, columns, density, rng, [&](std::size_t, std::size_t j) {
+    return (drawn(kind, rng) + offset) * scale * own_scale[j];
+  });
 }
 
 /// The squared distance of some rows, on average, or 1.
@@ -117,21 +125,11 @@ Features extreme(Rng& rng, bool non_negative) {
   std::vector<double> own_scale(columns, 1.0);
   if (rng.below(4) == 0)
     for (double& each : own_scale) each = std::pow(10, rng.uniform(-6, 6));
-  Features features =
-      density == 1 && rng.below(3) > 0 ? Features::dense(columns) : Features::sparse(columns);
-  for (std::size_t i = 0; i < rows; ++i) {
-    std::vector<Index> index;
-    std::vector<double> value;
-    for (std::size_t j = 0; j < columns; ++j) {
-      if (density < 1 && rng.uniform() >= density) continue;
-      const double far = i % 13 == 5 ? outlier : 1;
-      const double each = (drawn(kind, rng) * far + offset) * scale * own_scale[j];
-      index.push_back(static_cast<Index>(j));
-      value.push_back(non_negative ? std::abs(each) : each);
-    }
-    features.append(index, value);
-  }
-  return features;
+  return rows_of(rows, columns, density, rng, [&](std::size_t i, std::size_t j) {
+    const double far = i % 13 == 5 ? outlier : 1;
+    const double each = (drawn(kind, rng) * far + offset) * scale * own_scale[j];
+    return non_negative ? std::abs(each) : each;
+  });
 }
 
 /// The sum of a pair of rows, in long double.

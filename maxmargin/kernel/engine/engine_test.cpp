@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "maxmargin/base/rng.hpp"
+#include "maxmargin/data/like.hpp"
 #include "maxmargin/kernel/engine/locality.hpp"
 #include "tests/made_data.hpp"
 
@@ -310,8 +311,7 @@ TEST(Engine, FewerColumnsHaveTheSameValues) {
   for (const Shape shape : shapes) {
     const Features rows = made(shape, 90, 3);
     const std::vector<Index> some{3, 4, 17, 40, 41, 88};
-    Features chosen =
-        rows.is_sparse() ? Features::sparse(rows.columns()) : Features::dense(rows.columns());
+    Features chosen = none_like(rows);
     chosen.append(rows.view(), some);
     for (const Kernel& kernel : kernels(37, usual_product(shape))) {
       const auto engine = make_engine(kernel, rows);

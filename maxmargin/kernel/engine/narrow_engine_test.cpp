@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "maxmargin/base/rng.hpp"
+#include "maxmargin/data/like.hpp"
 #include "maxmargin/kernel/engine/locality.hpp"
 #include "maxmargin/kernel/engine/panel/panel_boxes.hpp"
 
@@ -19,7 +20,7 @@ Features clusters(std::size_t rows, std::size_t columns, bool sparse, std::uint6
   Rng rng(seed);
   std::vector<double> centres(20 * columns);
   for (double& value : centres) value = std::floor(3 * rng.uniform());
-  Features features = sparse ? Features::sparse(columns) : Features::dense(columns);
+  Features features = no_rows(sparse, columns);
   std::vector<double> point(columns);
   for (std::size_t i = 0; i < rows; ++i) {
     const double* centre = centres.data() + rng.below(20) * columns;
@@ -39,7 +40,7 @@ TEST(NarrowEngine, ValuesAreThoseOfThePlainDefinition) {
       std::iota(all.begin(), all.end(), Index{0});
       const std::vector<Index> order = neighbours_together(whole, all);
       ASSERT_NE(order, all);
-      Features columns = sparse ? Features::sparse(9) : Features::dense(9);
+      Features columns = no_rows(sparse, 9);
       columns.append(whole.view(), order);
       const auto engine = make_engine(kernel, columns);
       const std::vector<Index> which{0, 1, 63, 64, 200, 333, 499};

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "maxmargin/data/like.hpp"
 #include "maxmargin/kernel/engine/engine.hpp"
 #include "tests/sample_model.hpp"
 
@@ -118,8 +119,7 @@ Model model_of(const Kernel& kernel, const Dataset& data) {
   model.features = data.x.columns();
   model.rows = data.rows();
   model.data_hash = content_hash(data);
-  model.support =
-      data.x.is_sparse() ? Features::sparse(model.features) : Features::dense(model.features);
+  model.support = none_like(data.x, model.features);
   model.support.append(data.x.view());
   for (std::size_t i = 0; i < data.rows(); ++i) model.support_row.push_back(i);
   return model;

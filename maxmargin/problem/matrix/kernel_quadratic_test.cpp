@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "maxmargin/base/rng.hpp"
+#include "maxmargin/data/like.hpp"
 #include "maxmargin/kernel/engine/engine.hpp"
 #include "maxmargin/problem/matrix/biased.hpp"
 #include "maxmargin/problem/matrix/capabilities.hpp"
@@ -160,8 +161,7 @@ TEST(KernelQuadratic, PartsOfAMatrixHaveItsValues) {
   const Features rows[] = {Features::dense(30, dense), std::move(sparse)};
   for (const Features& each : rows)
     for (const Kernel& kernel : {Kernel(Rbf{0.3}), Kernel(Polynomial{0.1, 3, 1})}) {
-      Features copy =
-          each.is_sparse() ? Features::sparse(each.columns()) : Features::dense(each.columns());
+      Features copy = none_like(each);
       copy.append(each.view());
       const auto K =
           make_kernel_quadratic(kernel, std::make_shared<const Features>(std::move(copy)));

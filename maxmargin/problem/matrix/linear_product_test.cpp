@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "maxmargin/base/rng.hpp"
+#include "maxmargin/data/like.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 
 namespace maxmargin::linear_product_test {
@@ -12,7 +13,7 @@ namespace {
 TEST(LinearProduct, IsTheDoubleLoopForAnyNumberOfThreads) {
   constexpr std::size_t rows = 2600, columns = 3;
   for (const bool sparse : {false, true}) {
-    Features X = sparse ? Features::sparse(columns) : Features::dense(columns);
+    Features X = no_rows(sparse, columns);
     Rng rng(7);
     for (std::size_t i = 0; i < rows; ++i)
       X.append(std::vector<double>{rng.uniform(-1, 1), i % 2 == 0 ? 0 : rng.uniform(), 1});

@@ -9,26 +9,12 @@
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 #include "maxmargin/solver/solvers.hpp"
 #include "tests/dense_optimum.hpp"
+#include "tests/two_classes.hpp"
 
 namespace maxmargin::one_variable_test {
 namespace {
 
-/// Two noisy classes in the plane, with a penalised bias.
-DualQp two_classes(std::size_t rows, double cost) {
-  Rng rng(5);
-  std::vector<double> values;
-  DualQp qp;
-  for (std::size_t i = 0; i < rows; ++i) {
-    const double y = i % 2 == 0 ? 1 : -1;
-    values.push_back(rng.normal() + y);
-    values.push_back(rng.normal());
-    qp.row.push_back(static_cast<Index>(i));
-    qp.block.push_back({y, -1, 0, cost, 0});
-  }
-  qp.K = make_biased(make_kernel_quadratic(
-      Rbf{1.0}, std::make_shared<const Features>(Features::dense(2, values))));
-  return qp;
-}
+DualQp two_classes(std::size_t rows, double cost) { return made::two_classes(rows, cost, true); }
 
 template <class Options>
 Certified solved(const DualQp& qp, Options options) {

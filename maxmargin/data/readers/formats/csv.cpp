@@ -118,33 +118,11 @@ class RecordParser : PieceParser {
   const char* end_;
 };
 
-class CsvReader final : public RowReader {
+class CsvReader final : public TextReader {
  public:
   CsvReader(std::unique_ptr<Source> source, const ReadOptions& options, char separator,
             const Threads& threads)
-      : options_(options),
-        separator_(separator),
-        text_(std::move(source), Records::quoted, block_bytes(options, threads), threads) {}
-
-  bool advance() override {
-    if (!text_.next()) return false;
-    if (!builder_) {
-      const std::string_view text = text_.text();
-      if (skip_blank_lines(text) == text.data() + text.size()) {
-        text_.pass();
-        return true;
-      }
-      layout_ = csv_layout(text, text_.place(), separator_, options_);
-      builder_.emplace(text_.name(), false, layout_.features);
-      text_.skip(layout_.header_bytes, layout_.header_lines);
-    }
-    text_.run(
-        [&](Piece& piece) { parse_csv(piece, layout_, options_.labels); }, *builder_,
-        {layout_.label.has_value(), layout_.weight.has_value(), layout_.weight_over.has_value()});
-    return true;
-  }
-
-  void expect_all() override { text_.expect_all(); }
+      : TextReader(std::move(source), Records::quoted, options, threads), separator_(separator) {}
 
   std::size_t ready() const override { return builder_ ? builder_->rows() : 0; }
 
@@ -156,9 +134,20 @@ class CsvReader final : public RowReader {
   }
 
  private:
-  ReadOptions options_;
+  void parse() override {
+    if (!builder_) {
+      const std::string_view text = text_.text();
+      if (skip_blank_lines(text) == text.data() + text.size()) return text_.pass();
+      layout_ = csv_layout(text, text_.place(), separator_, options_);
+      builder_.emplace(text_.name(), false, layout_.features);
+      text_.skip(layout_.header_bytes, layout_.header_lines);
+    }
+    text_.run(
+        [&](Piece& piece) { parse_csv(piece, layout_, options_.labels); }, *builder_,
+        {layout_.label.has_value(), layout_.weight.has_value(), layout_.weight_over.has_value()});
+  }
+
   char separator_;
-  TextParser text_;
   CsvLayout layout_;
   std::optional<DatasetBuilder> builder_;
 };

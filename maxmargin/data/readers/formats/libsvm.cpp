@@ -303,22 +303,11 @@ class LineParser : PieceParser {
   LastValue last_value_;
 };
 
-class LibsvmReader final : public RowReader {
+class LibsvmReader final : public TextReader {
  public:
   LibsvmReader(std::unique_ptr<Source> source, const ReadOptions& options, const Threads& threads)
-      : options_(options),
-        threads_(threads),
-        text_(std::move(source), Records::lines, block_bytes(options, threads), threads),
+      : TextReader(std::move(source), Records::lines, options, threads),
         builder_(text_.name(), true, 0) {}
-
-  bool advance() override {
-    if (!text_.next()) return false;
-    text_.run([&](Piece& piece) { parse_libsvm(piece, options_); }, builder_,
-              {options_.labels != LabelKind::none, false});
-    return true;
-  }
-
-  void expect_all() override { text_.expect_all(); }
 
   std::size_t ready() const override { return builder_.rows(); }
 
@@ -344,9 +333,11 @@ class LibsvmReader final : public RowReader {
   }
 
  private:
-  ReadOptions options_;
-  const Threads& threads_;
-  TextParser text_;
+  void parse() override {
+    text_.run([&](Piece& piece) { parse_libsvm(piece, options_); }, builder_,
+              {options_.labels != LabelKind::none, false});
+  }
+
   DatasetBuilder builder_;
   bool taken_from_one_ = false;
 };

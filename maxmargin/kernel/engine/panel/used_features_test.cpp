@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "maxmargin/data/like.hpp"
 #include "maxmargin/kernel/engine/panel/prepare.hpp"
 #include "tests/made_data.hpp"
 
@@ -16,7 +17,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Rows of numbers, more than one task looks through, the last columns constant and without values.
 Features some_rows(made::Storage storage, std::uint64_t seed) {
   Rng rng(seed);
-  Features x = storage == made::Storage::sparse ? Features::sparse(7) : Features::dense(7);
+  Features x = no_rows(storage == made::Storage::sparse, 7);
   for (std::size_t i = 0; i < 2 * rows_a_look + 100; ++i) {
     std::vector<double> row(7, 0.0);
     for (std::size_t j = 0; j < 5; ++j)
