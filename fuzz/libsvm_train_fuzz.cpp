@@ -87,7 +87,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     int index = 0;
     for (std::size_t k = bytes.byte() % 5; k > 0; --k) {
       const std::uint8_t kind = bytes.byte();
-      index = kind < 240 ? index + kind % 3 : bytes.raw<int>();
+      // Past the largest index it goes on from the least: that is wrong too, and defined.
+      index =
+          kind < 240 ? static_cast<int>(static_cast<unsigned>(index) + kind % 3) : bytes.raw<int>();
       if (index == -1) break;
       nodes[i].push_back({index, bytes.number()});
     }
