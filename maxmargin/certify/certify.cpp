@@ -33,7 +33,7 @@ Known extended_product_at(const DualQp& qp, std::vector<double> a, const Threads
   return {std::move(a), std::move(f), {rounded_up(error + rounding)}};
 }
 
-/// Within their bounds: what a solver leaves outside by a rounding is no part of the answer.
+/// Clips the variables that a solver left outside of their bounds by a rounding error.
 void put_within_bounds(const DualQp& qp, std::vector<double>& a) {
   for (std::size_t v = 0; v < qp.size(); ++v)
     a[v] = std::isnan(a[v]) ? qp.block[v].lower
@@ -47,8 +47,8 @@ double largest_error(const DualQp& qp, const ProductError& error) {
   return rounded_up(largest);
 }
 
-/// Points at which an objective depends on f: support vectors, and those with a loss that may not
-/// be constant over twice what f may be wrong by.
+/// Points whose f enters an objective: support vectors, and those whose loss may change within
+/// twice the error of f.
 std::vector<Index> points_at_stake(const DualQp& qp, const Certified& rough) {
   std::vector<bool> at_stake(qp.K->size(), false);
   for (std::size_t v = 0; v < qp.size(); ++v) {
@@ -79,7 +79,7 @@ double expected_rounding(const DualQp& qp, std::span<const double> a) {
 
 namespace {
 
-/// What beta at `a` is more than at `known`.
+/// beta(a) - beta(known).
 std::vector<double> change_of(const DualQp& qp, std::span<const double> a, const Known& known) {
   std::vector<double> change = qp.coefficients(a);
   const std::vector<double> before = qp.coefficients(known.a);
@@ -102,8 +102,8 @@ Known moved(const DualQp& qp, std::vector<double> a, const Known& known, Precisi
   return {std::move(a), std::move(f), std::move(error)};
 }
 
-/// Whether the product of the difference is a small part of a whole one.
-bool is_near(const DualQp& qp, std::span<const double> a, const Known& known) {
+/// Whether beta(a) - beta(known) has so few non-zeros that its product costs little.
+bool is_small_change(const DualQp& qp, std::span<const double> a, const Known& known) {
   constexpr std::ptrdiff_t share = CostModel{}.certify.near_share;
   const auto is_there = [](double each) { return each != 0; };
   return share * std::ranges::count_if(change_of(qp, a, known), is_there) <=
@@ -124,7 +124,7 @@ Certified certify(const DualQp& qp, Solution solution, Precision precision,
 
 namespace {
 
-/// What a certificate says beside its objectives.
+/// The certificate but for its objectives: KKT violation, residuals, what is known of K.
 Certificate conditions_of(const DualQp& qp, std::span<const double> a,
                           const Evaluation& evaluation) {
   Certificate certificate;
@@ -170,8 +170,9 @@ Certified certify_from(const Known* known, const DualQp& qp, Solution solution, 
                        const Threads& threads) {
   const Stopwatch clock;
   put_within_bounds(qp, solution.a);
-  const bool is_known = known != nullptr && (precision == Precision::fast ||
-                                             (known->in_double && is_near(qp, solution.a, *known)));
+  const bool is_known =
+      known != nullptr && (precision == Precision::fast ||
+                           (known->in_double && is_small_change(qp, solution.a, *known)));
   Known now = is_known ? moved(qp, std::move(solution.a), *known, precision, threads)
                        : product_at(qp, std::move(solution.a), precision, threads);
   return judged(qp, std::move(solution), std::move(now), clock);
@@ -193,7 +194,7 @@ Certified judge_unproved(const DualQp& qp, Solution solution, std::vector<double
 }
 
 Certified certify_finer(const DualQp& qp, Certified rough, const Threads& threads) {
-  // A copy of the points, and float products besides: worth it where few are left.
+  // Restricting K copies the points: worth it where few of them need f in double.
   constexpr CertifyChoice choice = CostModel{}.certify;
   const std::size_t all = qp.K->size();
   std::vector<Index> points;

@@ -20,7 +20,7 @@ struct Certificate {
   double kkt = infinity;           ///< largest violation m(a) - M(a) of the optimality conditions
   double equality_residual = 0;    ///< largest |A a - d|
   double bound_residual = 0;       ///< largest excess over a bound
-  double rounding = 0;             ///< the most that f may be wrong by at any point
+  double rounding = 0;             ///< a bound of the error of f at any point
   double best_primal = infinity;   ///< the best bounds that were certified in the run (10.21)
   double best_dual = -infinity;
   bool mercer = true;    ///< false: K is not positive semi-definite, so the gap is no bound
@@ -47,12 +47,12 @@ Certified certify(const DualQp& qp, Solution solution, Precision precision, cons
 std::optional<Certified> certify_extended(const DualQp& qp, const Solution& solution,
                                           const Threads& threads);
 
-/// The same once more, f in double where that matters: at support vectors and where a loss is at
-/// stake. `rough` has been certified with float kernel values.
+/// Refines `rough`, which was certified with float kernel values: f again in double where it
+/// matters, at support vectors and where the error of f may change a loss.
 Certified certify_finer(const DualQp& qp, Certified rough, const Threads& threads);
 
-/// What the rounding of float kernel values is expected to change f by: not the worst that it may,
-/// but what the violation of the optimality conditions is seen through.
+/// The expected error of f from float kernel values; not a bound, but the noise below which a KKT
+/// violation cannot be seen.
 double expected_rounding(const DualQp& qp, std::span<const double> a);
 
 }  // namespace maxmargin

@@ -74,7 +74,7 @@ TEST(Certify, AnExactCertificateIsMovedFromOneInDoubleNearby) {
   for (std::size_t p = 0; p < plain.f.size(); ++p)
     EXPECT_NEAR(near.f[p], plain.f[p], near.error.all + plain.error.all);
   EXPECT_NEAR(near.certificate.gap, plain.certificate.gap, near.charge + plain.charge);
-  // What is far away is computed by itself.
+  // A point far from the known one has its product computed from scratch.
   std::vector<double> far = made.a;
   for (double& each : far) each = 2 - each;
   for (double& f : known.f) f += 1;

@@ -16,8 +16,8 @@ namespace {
 
 constexpr double u = unit_roundoff;
 
-/// -h - p of a variable, what its conjugate is a function of; as exact as twice the digits make it,
-/// so that what cancels to zero is zero.
+/// -h - p of a variable, the argument of its conjugate, in double-double arithmetic: what cancels
+/// to zero is exactly zero.
 Near rest_of(const DualQp& qp, std::size_t v, double q, double error,
              std::span<const double> lambda) {
   HighLowPair sum = two_sum(-q, -qp.block[v].linear);
@@ -39,7 +39,7 @@ Near rest_of(const DualQp& qp, std::size_t v, double q, double error,
   return {value, error + (sum.low == 0 ? 0 : u * std::abs(value))};
 }
 
-/// phi*(rest + linear) and how wrong it is as a double.
+/// phi*(rest + linear), with its rounding error.
 Near conjugate_at(const Block& block, double rest) {
   const double value = block.conjugate_beyond(rest);
   if (value == 0 || std::isinf(value)) return {value, 0};
@@ -78,7 +78,7 @@ Near value_at(const Block& block, double t) {
 
 namespace {
 
-/// The margin that a variable without an upper (or lower) bound surely has; 1 is asked for.
+/// A lower bound of the margin at a hard block; a hard margin asks for 1.
 Near margin_of(const Block& block, const Near& rest) {
   const bool is_usual = block.linear < 0 ? block.upper == infinity && block.lower == 0
                                          : block.lower == -infinity && block.upper == 0;
@@ -87,8 +87,8 @@ Near margin_of(const Block& block, const Near& rest) {
   return {1 - rest.value / size, (rest.error + 4 * u * (std::abs(rest.value) + size)) / size};
 }
 
-/// What f and lambda are multiplied by so that every hard margin is 1, all rounding included, and
-/// without; 1 where there are none.
+/// The factor of f and lambda that makes every hard margin at least 1, with rounding errors
+/// included and without them; 1 where there are no hard margins.
 struct Stretch {
   double safe = 1, nearest = 1;
 };
@@ -134,7 +134,7 @@ EnclosedSum values_of(const DualQp& qp, std::span<const double> a) {
   return sum;
 }
 
-/// The conjugates of what is not hard, and lambda'd, with f and lambda stretched.
+/// lambda'd and the conjugates of all blocks that are not hard, with f and lambda stretched.
 EnclosedSum losses_of(const DualQp& qp, std::span<const Near> rest, std::span<const double> lambda,
                       double by) {
   EnclosedSum sum;
@@ -162,7 +162,7 @@ bool is_within_bounds(const DualQp& qp, std::span<const double> a) {
   return true;
 }
 
-/// Of several numbers, rounded up; infinite rather than not a number.
+/// The sum rounded up; infinity in the place of NaN.
 double upper_sum(double x, double y, double z = 0) {
   EnclosedSum sum;
   for (const double term : {x, y, z}) sum.add(term);
@@ -207,7 +207,7 @@ Enclosure enclose(const DualQp& qp, std::span<const double> a, std::span<const d
 
 namespace {
 
-/// Of values that are wrong by `value` each, added up in arithmetic of this roundoff.
+/// The error of K x for kernel values with errors of `value` and sums with this unit roundoff.
 double error_of_sums(const Quadratic& K, std::span<const double> x, double value, double roundoff) {
   EnclosedSum reach;
   double terms = 4;
@@ -233,7 +233,7 @@ double extended_product_error(const Quadratic& K, std::span<const double> x) {
 
 double coefficient_error(const DualQp& qp, std::span<const double> a) {
   constexpr double additions = 4;
-  // That of a point's only variable is not rounded.
+  // The coefficient of a point with one variable is that variable: no rounding.
   std::vector<std::uint8_t> variables(qp.K->size());
   for (std::size_t v = 0; v < qp.size(); ++v)
     if (a[v] != 0 && variables[qp.row[v]] < 2)

@@ -245,13 +245,13 @@ TEST(Enclosure, WhatIsOutsideItsBoundsOrNoNumberHasNoDual) {
 }
 
 /// Two variables of opposite signs on points at right angles: min 1/2 |a|^2 - sum a, a_0 = a_1.
-DualQp pair_of(double missed) {
+DualQp pair_of(double residual) {
   DualQp qp;
   qp.K = std::make_shared<DenseQuadratic>(2, std::vector<double>{1, 0, 0, 1});
   qp.row = {0, 1};
   qp.block = {{1, -1, 0, 10, 0}, {-1, -1, 0, 10, 0}};
   qp.A = {{1, -1}};
-  qp.d = {missed};
+  qp.d = {residual};
   return qp;
 }
 
@@ -281,8 +281,8 @@ TEST(EqualityPrice, RowsThatShareTheirVariablesMoveSeveral) {
 }
 
 TEST(EqualityPrice, OfRowsWithoutCommonVariablesEachIsChargedByItsOwn) {
-  // a_0 + a_1 = 1 and 4 a_2 + 4 a_3 = 8, of which the second is missed: one of its variables moves
-  // by a quarter of that along a slope of -0.5, and bends by 1.
+  // a_0 + a_1 = 1 and 4 a_2 + 4 a_3 = 8, of which the second does not hold: one of its variables
+  // moves by a quarter of that along a slope of -0.5, and bends by 1.
   DualQp qp;
   std::vector<double> unit(16, 0.0);
   for (std::size_t i = 0; i < 4; ++i) unit[5 * i] = 1;

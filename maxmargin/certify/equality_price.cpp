@@ -26,8 +26,8 @@ std::pmr::vector<double> residuals(const DualQp& qp, std::span<const double> a,
   return result;
 }
 
-/// Moves of single variables, and the most that they can take from the dual: the derivative along
-/// them, and half of their square in Q.
+/// Moves of single variables, and a bound of what they take from the dual: the derivative along
+/// them and their quadratic term in Q.
 class Moves {
  public:
   Moves(const DualQp& qp, std::span<const double> a, std::span<const double> q,
@@ -58,7 +58,7 @@ class Moves {
   double room_down(std::size_t v) const { return room(v, a_[v] - qp_.block[v].lower); }
 
  private:
-  /// Entropies have infinite slopes at their bounds: half of the way is enough.
+  /// Entropies have infinite slopes at their bounds: they move half of the way at most.
   double room(std::size_t v, double distance) const {
     return (qp_.block[v].entropy != Entropy::none ? 0.5 : 1 - 4 * unit_roundoff) *
            std::max(0.0, distance);
@@ -69,7 +69,8 @@ class Moves {
   double price_ = 0, length_ = 0;
 };
 
-/// One row's residual, onto variables that stand in no other row; free ones with much room first.
+/// Moves one row's residual onto variables that stand in no other row, free ones with the most room
+/// first. False where the room does not suffice.
 bool absorb(const DualQp& qp, std::size_t r, double residual, Moves& moves) {
   struct Movable {
     std::size_t v;
@@ -117,8 +118,8 @@ bool are_proportional(const DualQp& qp, std::size_t r, std::size_t s) {
   return true;
 }
 
-/// The rows without those that only repeat an earlier one; no others are known to be dependent,
-/// since what doubles make of them never is exactly.
+/// The rows without those that repeat an earlier one. Other linear dependences are not known:
+/// rounded rows are never exactly dependent.
 std::vector<std::size_t> rows_that_count(const DualQp& qp) {
   std::vector<std::size_t> rows;
   for (std::size_t r = 0; r < qp.A.size(); ++r)
@@ -188,7 +189,7 @@ class Corner {
   }
 
  private:
-  /// Of the columns of A that were chosen, by Gauss and Jordan; as good as doubles make it.
+  /// The inverse of the chosen columns of A, by Gauss-Jordan elimination in doubles.
   std::vector<double> inverse(const DualQp& qp) const {
     const std::size_t n = rows_, width = 2 * n;
     std::vector<double> M(n * width, 0.0);

@@ -6,9 +6,9 @@
 
 namespace maxmargin {
 
-/// What it costs the dual that A a = d holds only to rounding: there is a point within the bounds
-/// that satisfies A a = d exactly, as real numbers go, and whose dual is at most this much smaller.
-/// It differs from `a` in a few variables that have room to move. `q` are the derivatives of
+/// The price of the residual of A a = d: some point of real numbers within the bounds satisfies
+/// A a = d exactly, and its dual is smaller by at most this. It differs from `a` in a few variables
+/// that have room to move. `q` are the derivatives of
 /// a'Q~a/2, known up to `error`. Infinite where no such point is found; 0 where A a = d is exact.
 double equality_price(const DualQp& qp, std::span<const double> a, std::span<const double> q,
                       std::span<const double> error);

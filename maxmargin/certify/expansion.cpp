@@ -17,8 +17,8 @@ struct Product {
   double error = 0;
 };
 
-/// What the equality row misses, moved onto the variable that has most room for it: by no more than
-/// this, in the unit of the variable.
+/// The residual of the equality row, moved onto the variable with the most room: a bound of the
+/// move, in the unit of the variable.
 struct Move {
   std::size_t variable = 0;
   double size = 0;  ///< infinite where none has the room
@@ -27,14 +27,14 @@ struct Move {
 Move equality_move(const DualQp& qp, std::span<const double> a, double& residual) {
   Move move;
   if (qp.A.empty()) return move;
-  ExactSum missed;
-  for (std::size_t v = 0; v < qp.size(); ++v) missed.add_product(qp.A[0][v], a[v]);
-  residual = std::abs(missed.value());
+  ExactSum exact;
+  for (std::size_t v = 0; v < qp.size(); ++v) exact.add_product(qp.A[0][v], a[v]);
+  residual = std::abs(exact.value());
   if (residual == 0) return move;
   double room = 0;
   for (std::size_t v = 0; v < qp.size(); ++v) {
     if (qp.A[0][v] == 0) continue;
-    const bool falls = (missed.value() > 0) == (qp.A[0][v] > 0);
+    const bool falls = (exact.value() > 0) == (qp.A[0][v] > 0);
     const double own = falls ? a[v] - qp.block[v].lower : qp.block[v].upper - a[v];
     if (own > room) room = own, move.variable = v;
   }
@@ -56,7 +56,8 @@ double divisor(const DualQp& qp, const Product& correlation, const Move& move) {
   return std::isnan(largest) ? infinity : largest;
 }
 
-/// The dual of `a` moved onto the equality row and divided: values of straight blocks are so, too.
+/// The dual of `a` after the move and the division, which divides the values of straight blocks
+/// too.
 double dual_bound(const DualQp& qp, std::span<const double> a, const Move& move, double by) {
   if (!std::isfinite(move.size) || !std::isfinite(by)) return -infinity;
   EnclosedSum values;
@@ -124,7 +125,7 @@ ExpansionCertified certify(const DualQp& qp, ExpansionPoint expansion, const Thr
   double residual = 0;
   const double by = divisor(qp, correlation, {});
   if (by > 1 && std::isfinite(by)) {
-    // Rounded when they are divided: the products are those of other numbers by so much.
+    // The division rounds the variables: the products are those of slightly other ones.
     double reach = 0;
     for (std::size_t v = 0; v < qp.size(); ++v) {
       expansion.a[v] /= by;

@@ -11,7 +11,7 @@
 namespace maxmargin {
 namespace {
 
-// Whoever repeats a certificate in the same arithmetic, as verify does, has bounds of this order.
+// verify repeats certificates in the same arithmetic, with bounds of this order: room for these.
 constexpr double repeatable = 4;
 
 }  // namespace
@@ -26,7 +26,7 @@ double extended_product(const Quadratic& K, std::span<const double> x, std::span
                         const Threads& threads) {
   std::vector<long double> sums(K.size());
   K.can().extended->multiply_extended(x, sums, threads);
-  double largest = 0;  // relative to what an error is measured by; f is 0 where that is
+  double largest = 0;  // |f_p| / sqrt(K_pp); f is 0 where K_pp is
   for (std::size_t p = 0; p < f.size(); ++p) {
     f[p] = static_cast<double>(sums[p]);
     if (f[p] != 0) largest = std::max(largest, std::abs(f[p]) / scale_of(K, p));

@@ -11,7 +11,7 @@
 #include "maxmargin/solver/solvers.hpp"
 #include "tests/dense_quadratic.hpp"
 
-// A point that leaves its equality rows has a larger dual than the optimum, if nobody charges it
+// A point that violates its equality rows may have a dual above the optimum, unless it is charged
 // for that. Whatever point is judged, the optimum has to lie between its bounds.
 
 namespace maxmargin::infeasible_test {
@@ -60,7 +60,7 @@ DualQp two_classes(std::uint64_t seed, std::size_t rows) {
   return qp;
 }
 
-double missed(const DualQp& qp, std::span<const double> a) {
+double residual_of(const DualQp& qp, std::span<const double> a) {
   double worst = 0;
   for (std::size_t r = 0; r < qp.A.size(); ++r) {
     long double sum = -static_cast<long double>(qp.d[r]);
@@ -90,7 +90,7 @@ TEST(Infeasible, TheOptimumIsBetweenTheBoundsOfAnyPoint) {
       for (int trial = 0; trial < 200; ++trial) {
         Solution other = best.solution;
         other.a = moved(qp, std::move(other.a), rng);
-        const double off = missed(qp, other.a);
+        const double off = residual_of(qp, other.a);
         const Certificate c =
             certify(qp, std::move(other), Precision::exact, Threads(1)).certificate;
         EXPECT_LE(c.dual, best.certificate.primal) << "rows " << rows << ", seed " << seed;
@@ -185,7 +185,7 @@ TEST(Infeasible, ForTheLinearProgramme) {
       const Certificate& c = found.certificate;
       EXPECT_LE(c.dual, optimum.primal) << seed;
       EXPECT_GE(c.primal, optimum.dual) << seed;
-      EXPECT_NEAR(c.equality_residual, missed(qp, found.expansion.a), 1e-15 * points);
+      EXPECT_NEAR(c.equality_residual, residual_of(qp, found.expansion.a), 1e-15 * points);
       const Programme naive = programme(qp, found.expansion);
       EXPECT_NEAR(c.primal, naive.primal, 1e-12 * naive.primal);
       EXPECT_NEAR(c.kkt, naive.violation, 1e-12);

@@ -12,8 +12,8 @@
 namespace maxmargin {
 namespace {
 
-/// What several examples of one point add to the rounding of its coefficient in f_k, in units of
-/// sqrt(K_pp) of where f is asked.
+/// The error of f_k from rounding the coefficients of points that several examples share, in units
+/// of sqrt(K_pp) at the point of f.
 double shared_point_error(const SimplexQp& qp, std::span<const double> a, std::size_t k) {
   std::vector<double> examples(qp.K->size(), 0.0);
   for (const Index point : qp.row) ++examples[point];
@@ -41,7 +41,7 @@ class Judge {
     std::vector<Certificate> result(qp_.classes);
     for (std::size_t k = 0; k < qp_.classes; ++k) {
       ClassSums& mine = sums_[k];
-      // The quadratic term of what is moved onto the equations: half (sum |t| s)^2.
+      // The quadratic term of the moves onto the equality constraints: (sum |t| s)^2 / 2.
       if (moved_[k] > 0) mine.minus_dual.add(rounded_up(rounded_up(moved_[k]) * moved_[k]));
       Certificate& found = result[k];
       found.primal = found.best_primal = mine.primal.upper();
@@ -83,8 +83,8 @@ class Judge {
     add_price(i, scale, mine);
   }
 
-  /// The dual is a bound where sum_k a_ik = 0: near `a` there is a vector of real numbers that has
-  /// this, other than `a` in the class with most room, and its dual is a little smaller.
+  /// The dual is a bound only where sum_k a_ik = 0 exactly: the residual is moved onto the class
+  /// with the most room, which makes the dual a little smaller.
   void add_price(std::size_t i, double scale, ClassSums& mine) {
     ExactSum exact;
     double room = -1;
@@ -93,10 +93,10 @@ class Judge {
       exact.add(a(i, k));
       if (const double own = qp_.upper(i, k) - a(i, k); own > room) room = own, roomiest = k;
     }
-    const double missed = exact.value(), size = rounded_up(std::abs(missed));
-    mine.equality = std::max(mine.equality, std::abs(missed));
-    if (missed == 0) return;
-    if (missed < 0 && !(size <= rounded_down(room))) return mine.minus_dual.add(infinity);
+    const double residual = exact.value(), size = rounded_up(std::abs(residual));
+    mine.equality = std::max(mine.equality, std::abs(residual));
+    if (residual == 0) return;
+    if (residual < 0 && !(size <= rounded_down(room))) return mine.minus_dual.add(infinity);
     const double g = std::abs(f(i, roomiest)) + 1 + error_[roomiest] * scale;
     mine.minus_dual.add(rounded_up(size * rounded_up(g)));
     moved_[roomiest] += rounded_up(size * scale);

@@ -29,8 +29,7 @@ struct SimplexCertified {
 SimplexCertified certify(const SimplexQp& qp, std::vector<double> a, Precision precision,
                          const Threads& threads);
 
-/// The most that f of any class may be wrong by at any point where its products have this
-/// precision.
+/// A bound of the error of f of any class at any point, for products of this precision.
 double rounding_of(const SimplexQp& qp, std::span<const double> a, Precision precision);
 
 /// The same with f in long double; nothing where K has no such products, or they would take

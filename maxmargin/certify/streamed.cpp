@@ -62,7 +62,7 @@ void gather(const StreamedProblem& problem, const RowChunk& chunk, std::span<con
   }
 }
 
-/// Of each row of a chunk: the length of what is penalised, and what is free.
+/// The rows of a chunk: the length of the penalised part of each, and its free part.
 struct ChunkRows {
   std::vector<double> length, free;
 };
@@ -157,9 +157,9 @@ void StreamedExaminer::add_room(SharedRoom& room, const Block& block, double a, 
       room.gram[j * at.free.size() + k] += weight * at.free[j] * at.free[k];
 }
 
-/// The dual of a point where the rows of what is free miss nothing: it exists where y is short
-/// enough for every room, and loses c'(what is missed), and what the moves cost besides.
-double StreamedExaminer::shared_price(const SharedRoom& room, double missed) const {
+/// What the dual loses by the moves of all variables (SharedRoom) that make the equality rows hold:
+/// c'residual and the price of the moves; infinite where y is too long for some variable's room.
+double StreamedExaminer::shared_price(const SharedRoom& room, double residual) const {
   const std::size_t count = problem_.free();
   std::vector<double> G = room.gram, values(count);
   double trace = 0;
@@ -172,12 +172,12 @@ double StreamedExaminer::shared_price(const SharedRoom& room, double missed) con
       1.01 * (first_.count + 100 * static_cast<double>(count)) * unit_roundoff * trace;
   const double least = values.front() - wrong;
   if (!(least > 0)) return infinity;
-  const double y = rounded_up(missed / least);
+  const double y = rounded_up(residual / least);
   if (!(rounded_up(room.widest * y) <= 1)) return infinity;
   const double sums = 1 + 2 * (first_.count + 8) * unit_roundoff;
   const double length = room.length * y * sums;
   const double moves = (room.slope * y + room.bend * y * y / 2) * sums + length * length / 2;
-  return rounded_up(rounded_up(free_norm_ * missed) + moves * (1 + 1e-9));
+  return rounded_up(rounded_up(free_norm_ * residual) + moves * (1 + 1e-9));
 }
 
 void StreamedExaminer::add(std::size_t part, const RowChunk& chunk, std::span<const double> a,
@@ -198,16 +198,16 @@ void StreamedExaminer::add(std::size_t part, const RowChunk& chunk, std::span<co
   parts_[part] = sums;
 }
 
-/// As that of a problem in memory, by one variable; or where there are functions by all.
+/// As for a problem in memory, by moving one variable; with functions, all of them.
 double StreamedExaminer::equality_price(const Sums& all) const {
-  const double missed = std::abs(first_.residual) + first_.residual_error;
-  if (missed == 0) return 0;
-  if (problem_.functions > 0) return shared_price(all.shared, missed);
-  // The sign of what is missed may be a matter of rounding: either may have to take it.
-  if (!(missed <= std::min(all.adding.width, all.taking.width))) return infinity;
+  const double residual = std::abs(first_.residual) + first_.residual_error;
+  if (residual == 0) return 0;
+  if (problem_.functions > 0) return shared_price(all.shared, residual);
+  // Rounding may have turned the sign of the residual: there must be room on both sides.
+  if (!(residual <= std::min(all.adding.width, all.taking.width))) return infinity;
   const double slope = std::max(all.adding.slope, all.taking.slope);
   const double bend = std::max(all.adding.bend, all.taking.bend);
-  return rounded_up(rounded_up(slope * missed) + rounded_up(bend * missed * missed / 2));
+  return rounded_up(rounded_up(slope * residual) + rounded_up(bend * residual * residual / 2));
 }
 
 Certificate StreamedExaminer::certificate() const {
@@ -228,7 +228,7 @@ Certificate StreamedExaminer::certificate() const {
     if (part.adding.width > all.adding.width) all.adding = part.adding;
     if (part.taking.width > all.taking.width) all.taking = part.taking;
   }
-  // The primal is that of w as it is; the dual that of X'beta, which w is up to rounding.
+  // The primal is that of w, the dual that of X'beta; the two differ by rounding.
   const double off = 1.01 * (first_.count + 4) * unit_roundoff * first_.reach;
   const double norm = rounded_up(norm_ + off);
   Certificate result;
@@ -265,11 +265,12 @@ StreamedCertified certify(const StreamedProblem& problem, const StreamedVariable
   StreamedSums sums{all.reach, all.count, 0, 0};
   double largest_residual = 0;
   if (problem.free() > 0) {
-    const auto missed = std::span<double>(result.point).subspan(problem.penalised());
-    sums.residual = length_of(missed);
-    for (const double each : missed) largest_residual = std::max(largest_residual, std::abs(each));
+    const auto residuals = std::span<double>(result.point).subspan(problem.penalised());
+    sums.residual = length_of(residuals);
+    for (const double each : residuals)
+      largest_residual = std::max(largest_residual, std::abs(each));
     sums.residual_error = 1.01 * (all.count + 4) * unit_roundoff * all.size;
-    std::copy_n(free.begin(), missed.size(), missed.begin());
+    std::copy_n(free.begin(), residuals.size(), residuals.begin());
   }
   StreamedExaminer examiner(problem, result.point, sums);
   for_each_chunk(*problem.rows, threads, {[&](std::size_t part, const RowChunk& chunk) {

@@ -52,16 +52,16 @@ class StreamedExaminer {
   Certificate certificate() const;
 
  private:
-  /// A variable that could take over what the equality row misses.
+  /// A variable that can absorb the residual of the equality row.
   struct Room {
-    double width = 0, slope = 0, bend = 0;  ///< half of its room, and the most on its way
+    double width = 0, slope = 0, bend = 0;  ///< half of its room; bounds of both on the way
   };
-  /// All variables with room, where functions have equality rows: with G = sum room^2 psi psi' the
-  /// move room_v^2 s_v psi_v'y of each takes what the rows miss for G y = -(what they miss).
+  /// All variables with room, where functions have equality rows: with G = sum room^2 psi psi' and
+  /// G y = -residual, the moves room_v^2 s_v psi_v'y make all rows hold.
   struct SharedRoom {
     std::vector<double> gram;                ///< G
     double widest = 0;                       ///< room |psi|, at most
-    double slope = 0, length = 0, bend = 0;  ///< what moves of |y| = 1 cost, at most
+    double slope = 0, length = 0, bend = 0;  ///< bounds of what moves of |y| = 1 cost
   };
   struct RowAt {
     double f, length, free_length;
@@ -78,7 +78,7 @@ class StreamedExaminer {
   void add_room(SharedRoom& room, const Block& block, double a, const RowAt& at,
                 double error) const;
   double equality_price(const Sums& all) const;
-  double shared_price(const SharedRoom& room, double missed) const;
+  double shared_price(const SharedRoom& room, double residual) const;
 
   const StreamedProblem& problem_;
   std::vector<double> point_;

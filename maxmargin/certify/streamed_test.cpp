@@ -32,7 +32,7 @@ std::vector<double> free_of(const std::vector<double>& lambda, Constant constant
   return free;
 }
 
-// A point that leaves its equality rows has a larger dual than the optimum, if nobody charges it
+// A point that violates its equality rows may have a dual above the optimum, unless it is charged
 // for that. Whatever point is judged, the optimum has to lie between its bounds.
 void expect_the_optimum_within(const Both& both, const Loss& loss, Constant constant) {
   SCOPED_TRACE(std::to_string(loss.index()) + " " + std::to_string(static_cast<int>(constant)) +
@@ -56,7 +56,7 @@ void expect_the_optimum_within(const Both& both, const Loss& loss, Constant cons
     EXPECT_LE(c.dual, best.certificate.primal) << trial;
     EXPECT_GE(c.primal, best.certificate.dual) << trial;
     bounded += std::isfinite(c.dual);
-    // What is missed by little costs little.
+    // A small residual has a small price.
     if (size < 1e-6) {
       EXPECT_GE(c.dual, best.certificate.primal * (1 - 1e-3)) << trial;
     }
