@@ -21,8 +21,9 @@ struct Machine : Sides {
   std::vector<Index> support;  ///< increasing positions in Model::support
   std::vector<double> coefficient;
   std::vector<double> lambda;  ///< bias and coefficients of the functions; or empty
-  /// What nu has chosen, 0 without one: half the tube's width, epsilon (nu-SVR), or the margin rho
-  /// that coefficients and bias have been divided by where it is positive (nu-SVC).
+  /// The width that nu determines, 0 without a nu: epsilon, half the width of the tube (nu-SVR), or
+  /// the margin rho, by which coefficients and bias have been divided where it is positive
+  /// (nu-SVC).
   double width = 0;
   Ended ended = Ended::stalled;
   std::uint64_t iterations = 0;
@@ -31,8 +32,8 @@ struct Machine : Sides {
   double bias() const { return lambda.empty() ? 0 : lambda[0]; }
 };
 
-/// Of thousands of classes, those machines that there was no time for. They are in no list, speak
-/// for no class, and are stated by the rows of their classes: f = 0 is no better than `loss`.
+/// Machines of thousands of classes that there was no time to train. They are in no list and vote
+/// for no class; their certificate is that of f = 0, by the loss on the rows of each class.
 struct Untrained {
   /// What f = 0 loses on the rows of each class, rounded up; infinity: not known. 0 of a class that
   /// has no rows, of which there are no machines.
@@ -42,7 +43,7 @@ struct Untrained {
   bool none() const { return loss.empty(); }
 };
 
-/// All that is needed to predict, and to check later how it came about.
+/// All that is needed to predict, and to verify the training later.
 struct Model {
   /// What was asked for; nothing in models that others have made, LIBSVM or online learners.
   std::optional<Task> task;

@@ -10,7 +10,7 @@
 #include "maxmargin/data/renumbering.hpp"
 #include "maxmargin/kernel/engine/engine.hpp"
 #include "maxmargin/kernel/given.hpp"
-#include "maxmargin/model/mixture.hpp"
+#include "maxmargin/model/segmented_coefficients.hpp"
 #include "maxmargin/model/verify/tile_product.hpp"
 #include "maxmargin/model/weights.hpp"
 
@@ -28,9 +28,9 @@ double largest_self_value(const Kernel& kernel, const Rows& rows) {
   return most;
 }
 
-/// What the error of a row's kernel values is relative to, besides their own size. A kernel of dot
-/// products may be small where its parts are not: x'z = 0 has the rounding of |x||z|. Then it is
-/// sqrt(K(x,x) K(z,z)), where `self` is the largest K(z,z); for tanh it is 1.
+/// The scale of the rounding error of a row's kernel values, besides their own size. A dot product
+/// that cancels, x'z = 0, has the rounding of |x||z|: the scale is sqrt(K(x,x) K(z,z)), where
+/// `self` is the largest K(z,z); for tanh it is 1.
 std::vector<double> error_scales(const Kernel& kernel, const Rows& rows, double self) {
   const auto form = form_of(kernel);
   std::vector<double> scales(rows.count, 0.0);
@@ -103,12 +103,12 @@ Features fitted(const Rows& rows, std::size_t known) {
 }  // namespace
 
 struct Predictor::Packed {
-  Renumbering numbers;            ///< of features, where there are large gaps between them
-  std::unique_ptr<Model> closed;  ///< the model without these gaps
+  Renumbering numbers;                ///< of features, where there are large gaps between them
+  std::unique_ptr<Model> renumbered;  ///< the model without these gaps
   std::unique_ptr<ParametricFunctions> functions;  ///< if there are any
   std::unique_ptr<Weights> weights;                ///< if the decision functions are linear; else:
-  std::unique_ptr<Mixture> mixture;
-  Features reordered;  ///< support vectors in the mixture's order, if that is not the model's
+  std::unique_ptr<SegmentedCoefficients> coefficients;
+  Features reordered;  ///< support vectors in the coefficients' order, if that is not the model's
   std::unique_ptr<Engine> engine;
   std::vector<std::uint64_t> matrix_column;  ///< precomputed kernel: the feature of each position
   double self = 0;  ///< largest K(z, z) of a support vector, if the kernel is of products
@@ -129,27 +129,27 @@ struct Predictor::Packed {
   /// largest |K|.
   void fast_sums(const Rows& rows, std::span<const Index> which, double* sums,
                  std::span<double> reach) const {
-    const std::size_t size = mixture->order().size();
+    const std::size_t size = coefficients->order().size();
     // Small models touch no more pages than they need.
     const std::size_t stride = std::min(tile_columns, (size + 63) / 64 * 64);
     const auto tile = std::make_unique_for_overwrite<float[]>(tile_rows * stride);
     for (std::size_t begin = 0; begin < size; begin += tile_columns) {
       const std::size_t count = std::min(tile_columns, size - begin);
       engine->block(rows, which, begin, count, tile.get(), stride);
-      mixture->add(tile.get(), stride, which.size(), begin, count, sums);
+      coefficients->add(tile.get(), stride, which.size(), begin, count, sums);
       for (std::size_t r = 0; r < which.size(); ++r)
         reach[r] = std::max(reach[r], double{largest(tile.get() + r * stride, count)});
     }
   }
 
   void exact_sums(const Rows& rows, std::span<const Index> which, double* sums) const {
-    const std::size_t size = mixture->order().size();
+    const std::size_t size = coefficients->order().size();
     const auto tile =
         std::make_unique_for_overwrite<double[]>(tile_rows * std::min(tile_columns, size));
     for (std::size_t begin = 0; begin < size; begin += tile_columns) {
       const std::size_t count = std::min(tile_columns, size - begin);
       exact_tile(rows, which, begin, count, tile.get());
-      mixture->add(tile.get(), count, which.size(), begin, count, sums);
+      coefficients->add(tile.get(), count, which.size(), begin, count, sums);
     }
   }
 };
@@ -158,22 +158,22 @@ Predictor::Predictor(const Model& given) : model_(given), packed_(std::make_uniq
   check_kernel(given.kernel);
   if (form_of(given.kernel)) packed_->numbers = Renumbering(given.support);
   if (!packed_->numbers.none()) {
-    packed_->closed = std::make_unique<Model>();
-    packed_->closed->outcome = given.outcome;
-    packed_->closed->kernel = given.kernel;
-    packed_->closed->machines = given.machines;
-    packed_->closed->support_row = given.support_row;
-    packed_->closed->support = packed_->numbers.applied(given.support);
-    packed_->closed->features = packed_->numbers.size();
+    packed_->renumbered = std::make_unique<Model>();
+    packed_->renumbered->outcome = given.outcome;
+    packed_->renumbered->kernel = given.kernel;
+    packed_->renumbered->machines = given.machines;
+    packed_->renumbered->support_row = given.support_row;
+    packed_->renumbered->support = packed_->numbers.applied(given.support);
+    packed_->renumbered->features = packed_->numbers.size();
   }
   if (!given.functions.empty())
     packed_->functions =
         std::make_unique<ParametricFunctions>(given.functions, given.feature_names, given.features);
-  const Model& model = packed_->closed ? *packed_->closed : given;
+  const Model& model = packed_->renumbered ? *packed_->renumbered : given;
   packed_->weights = Weights::of(model);
   if (packed_->weights) return;
-  packed_->mixture = std::make_unique<Mixture>(model);
-  const auto order = packed_->mixture->order();
+  packed_->coefficients = std::make_unique<SegmentedCoefficients>(model);
+  const auto order = packed_->coefficients->order();
   const auto form = form_of(model.kernel);
   if (form && form->pairing == Pairing::dot)
     packed_->self = largest_self_value(model.kernel, model.support);
@@ -181,7 +181,7 @@ Predictor::Predictor(const Model& given) : model_(given), packed_(std::make_uniq
     for (const Index vector : order) packed_->matrix_column.push_back(model.support_row[vector]);
     return;
   }
-  if (packed_->mixture->in_given_order()) {
+  if (packed_->coefficients->in_given_order()) {
     packed_->engine = make_engine(model.kernel, model.support);
     return;
   }
@@ -195,16 +195,17 @@ Predictor::~Predictor() = default;
 
 namespace {
 
-/// Which of a row's decision values float kernel values may have blurred too much: those of unknown
-/// sign, and those that decide what is predicted.
-std::vector<std::size_t> blurred_values(const Model& model, const Mixture& mixture,
-                                        std::span<const double> values, double reach) {
+/// The decision values of a row that float kernel values are too coarse for: those of unknown sign,
+/// and those that decide what is predicted.
+std::vector<std::size_t> uncertain_values(const Model& model,
+                                          const SegmentedCoefficients& coefficients,
+                                          std::span<const double> values, double reach) {
   if (model.outcome == Outcome::number) return {};
-  std::vector<double> blur(values.size());
-  for (std::size_t m = 0; m < blur.size(); ++m) blur[m] = mixture.blur(m, reach);
-  std::vector<std::size_t> list = in_doubt(model, values, blur);
-  for (std::size_t m = 0; m < blur.size(); ++m)
-    if (std::abs(values[m]) < blur[m]) list.push_back(m);
+  std::vector<double> error(values.size());
+  for (std::size_t m = 0; m < error.size(); ++m) error[m] = coefficients.error(m, reach);
+  std::vector<std::size_t> list = in_doubt(model, values, error);
+  for (std::size_t m = 0; m < error.size(); ++m)
+    if (std::abs(values[m]) < error[m]) list.push_back(m);
   return list;
 }
 
@@ -232,17 +233,17 @@ bool Predictor::takes_as_it_is(const Rows& rows) const {
 std::vector<double> Predictor::values_of(Rows rows, std::span<const double> functions,
                                          const Threads& threads, Precision precision) const {
   check_values(model_.kernel, rows);
-  Features closed;
-  if (packed_->closed) {
-    closed = packed_->numbers.applied(rows);
-    rows = closed;
+  Features renumbered;
+  if (packed_->renumbered) {
+    renumbered = packed_->numbers.applied(rows);
+    rows = renumbered;
   }
-  const std::size_t known = packed_->closed ? packed_->closed->features : model_.features;
+  const std::size_t known = packed_->renumbered ? packed_->renumbered->features : model_.features;
   if (rows.sparse()) rows.columns = std::max(rows.columns, known);
-  // A feature that no support vector has counts like any other, as long as the kernel is one of
-  // features and no scaling has to be known for it.
-  const bool takes_more = packed_->closed || (rows.sparse() && model_.scaling.factor.empty() &&
-                                              !is_given(model_.kernel));
+  // Features that no support vector has are taken too, where the kernel is computed from features
+  // and these are not scaled.
+  const bool takes_more = packed_->renumbered || (rows.sparse() && model_.scaling.factor.empty() &&
+                                                  !is_given(model_.kernel));
   if (rows.columns != known && !(takes_more && rows.columns > known))
     throw Error(Fault::usage,
                 "the rows have " + std::to_string(rows.columns) + " features, the model " +
@@ -294,15 +295,16 @@ void Predictor::evaluate(const Rows& rows, std::span<const double> functions, st
   add_to(which, values.data());
 
   std::vector<Index> again;
-  std::vector<std::vector<std::size_t>> blurred;
+  std::vector<std::vector<std::size_t>> uncertain;
   const auto row_values = [&](Index row) {
     return values.subspan((row - begin) * machines, machines);
   };
   for (const Index row : which) {
-    auto list = blurred_values(model_, *packed_->mixture, row_values(row), reach[row - begin]);
+    auto list =
+        uncertain_values(model_, *packed_->coefficients, row_values(row), reach[row - begin]);
     if (list.empty()) continue;
     again.push_back(row);
-    blurred.push_back(std::move(list));
+    uncertain.push_back(std::move(list));
   }
   if (again.empty()) return;
   std::vector<double> exact(again.size() * machines, 0.0);
@@ -310,7 +312,7 @@ void Predictor::evaluate(const Rows& rows, std::span<const double> functions, st
   add_to(again, exact.data());
   for (std::size_t i = 0; i < again.size(); ++i) {
     const auto row = row_values(again[i]);
-    for (const std::size_t m : blurred[i]) row[m] = exact[i * machines + m];
+    for (const std::size_t m : uncertain[i]) row[m] = exact[i * machines + m];
   }
 }
 
@@ -354,13 +356,13 @@ double predicted(const Model& model, std::span<const double> decision_values) {
 }
 
 std::vector<std::size_t> in_doubt(const Model& model, std::span<const double> values,
-                                  std::span<const double> blur) {
+                                  std::span<const double> error) {
   if (model.outcome == Outcome::number) return {};
   if (model.machines.size() > 1)
     return with_scheme(model.multiclass, [&](auto scheme) {
-      return scheme.doubtful(model.classes.size(), model.machines, values, blur);
+      return scheme.doubtful(model.classes.size(), model.machines, values, error);
     });
-  if (std::abs(values[0]) < blur[0]) return {0};
+  if (std::abs(values[0]) < error[0]) return {0};
   return {};
 }
 
@@ -419,7 +421,7 @@ std::vector<double> Predictor::probabilities(std::span<const double> decision_va
     result = compares_pairs(model_.multiclass) ? by_pairs(model_, decision_values)
                                                : against_the_rest(model_, decision_values);
   }
-  favour(static_cast<std::size_t>(predict(decision_values)), result);
+  make_largest(static_cast<std::size_t>(predict(decision_values)), result);
   return result;
 }
 

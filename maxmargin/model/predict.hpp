@@ -18,10 +18,10 @@ struct RowsToPredict {
 /// or +1 / -1 (novelty).
 double predicted(const Model& model, std::span<const double> decision_values);
 
-/// The decision values that may decide what is predicted by their sign or order, if each of them is
-/// only known up to `blur`.
+/// The decision values that may decide what is predicted by their sign or order, if each of them
+/// has an error of up to `error`.
 std::vector<std::size_t> in_doubt(const Model& model, std::span<const double> values,
-                                  std::span<const double> blur);
+                                  std::span<const double> error);
 
 /// A model made ready for prediction: support vectors packed once, all machines evaluated on the
 /// same kernel tiles.

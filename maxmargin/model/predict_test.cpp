@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "maxmargin/kernel/engine/engine.hpp"
-#include "maxmargin/model/mixture.hpp"
+#include "maxmargin/model/segmented_coefficients.hpp"
 #include "maxmargin/model/verify/tile_product.hpp"
 #include "tests/sample_model.hpp"
 
@@ -115,10 +115,10 @@ Model by_class(std::size_t classes, std::size_t vectors) {
 
 TEST(Predict, GroupsSupportVectorsByClass) {
   const Model model = by_class(5, 200);
-  const Mixture mixture(model);
-  EXPECT_FALSE(mixture.in_given_order());
+  const SegmentedCoefficients coefficients(model);
+  EXPECT_FALSE(coefficients.in_given_order());
   for (std::size_t p = 1; p < 200; ++p)
-    EXPECT_LE(mixture.order()[p - 1] % 5, mixture.order()[p] % 5);
+    EXPECT_LE(coefficients.order()[p - 1] % 5, coefficients.order()[p] % 5);
   Rng rng(12);
   expect_naive(model, sample::rows(40, 5, Storage::sparse_float, rng), Threads(1));
 }

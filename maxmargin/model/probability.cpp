@@ -7,7 +7,7 @@
 namespace maxmargin {
 namespace {
 
-// By how much the label leads at least.
+// The least lead of the predicted class over the others.
 constexpr double least_lead = 2e-6;
 // Steps between marks, at most: a p-value of 0.001 has a mark of its own.
 constexpr std::size_t most_steps = 1000;
@@ -24,7 +24,7 @@ double at(std::span<const double> marks, double t) {
 
 double PlattSigmoid::operator()(double f) const {
   const double z = slope * f + offset;
-  // Whichever side is small is computed without cancellation.
+  // The smaller of the two probabilities is computed without cancellation.
   if (z >= 0) return std::exp(-z) / (1 + std::exp(-z));
   return 1 / (1 + std::exp(z));
 }
@@ -51,7 +51,7 @@ std::vector<double> couple(std::span<const double> pairwise, std::size_t classes
     double error = 0;
     for (const double each : Qp) error = std::max(error, std::abs(each - pQp));
     if (error < enough) break;
-    // One probability after another takes its best value; all are scaled back to the sum 1.
+    // Coordinate descent: each probability takes its best value, and all are scaled to the sum 1.
     for (std::size_t i = 0; i < k; ++i) {
       const double step = (pQp - Qp[i]) / Q[i * k + i];
       const double scale = 1 + step;
@@ -66,7 +66,7 @@ std::vector<double> couple(std::span<const double> pairwise, std::size_t classes
   return p;
 }
 
-void favour(std::size_t label, std::span<double> probabilities) {
+void make_largest(std::size_t label, std::span<double> probabilities) {
   std::vector<std::size_t> others;
   for (std::size_t c = 0; c < probabilities.size(); ++c)
     if (c != label) others.push_back(c);

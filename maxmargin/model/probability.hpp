@@ -29,12 +29,12 @@ struct Coupling {
 std::vector<double> couple(std::span<const double> pairwise, std::size_t classes,
                            const Coupling& coupling = {});
 
-/// Moves probabilities, by the least sum of squares that does it, so that `label` leads every other
-/// by a little: enough to be seen in six digits.
-void favour(std::size_t label, std::span<double> probabilities);
+/// Changes probabilities by the least sum of squares so that `label` leads every other by a little:
+/// enough to be seen in six digits.
+void make_largest(std::size_t label, std::span<double> probabilities);
 
-/// What turns decision values into probabilities, learned from rows that the machines which judged
-/// them had not seen.
+/// Turns decision values into probabilities; learned by cross-validation, from decision values at
+/// held-out rows.
 struct Calibration {
   int folds = 0;                      ///< of the cross-validation it comes from; 0: there is none
   double weight = 0;                  ///< the summed weights of the rows it was learned from

@@ -98,7 +98,7 @@ TEST(Favour, MovesTheLeastThatMakesTheLabelLead) {
     const std::size_t k = 2 + rng.below(6), label = rng.below(k);
     const std::vector<double> p = random_distribution(k, rng);
     std::vector<double> q = p;
-    favour(label, q);
+    make_largest(label, q);
     EXPECT_TRUE(leads(q, label, 1e-6));
     EXPECT_NEAR(std::accumulate(q.begin(), q.end(), 0.0), 1, 1e-12);
     for (const double each : q) EXPECT_GE(each, 0);

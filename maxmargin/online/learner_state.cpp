@@ -44,7 +44,7 @@ std::string options_text(const LearnerOptions& options) {
 LearnerOptions options_in(const std::string& text, const std::string& name) {
   const Json object = Json::parse(text, nullptr, false);
   if (!object.is_object()) throw_damaged(name, "its options cannot be read");
-  const Taken taken(object, name);
+  const CheckedJson taken(object, name);
   LearnerOptions options;
   options.rule = take_listed<Rule>(taken["rule"]);
   options.kernel = take_listed<Kernel>(taken["kernel"]);

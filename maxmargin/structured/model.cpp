@@ -26,7 +26,7 @@ constexpr std::array kinds{Exactness::exact, Exactness::relaxed, Exactness::heur
 
 /// The member of the list with this name.
 template <class List>
-auto value_of(const Taken& taken, const List& list) {
+auto value_of(const CheckedJson& taken, const List& list) {
   const std::string name = taken.text();
   for (const auto each : list)
     if (to_string(each) == name) return each;
@@ -159,7 +159,7 @@ void put_planes(StructuredModel& model, const PlaneLists& lists, const std::stri
   if (at != lists.labels.size()) throw_damaged(name, "structures are left over");
 }
 
-StructuredCertificate take_certificate(const Taken& taken) {
+StructuredCertificate take_certificate(const CheckedJson& taken) {
   StructuredCertificate c;
   c.primal = taken["primal"].number();
   c.dual = taken["dual"].number();
@@ -174,14 +174,15 @@ StructuredCertificate take_certificate(const Taken& taken) {
 
 StructuredModel take_model(const Json& header, Sections& sections, const std::string& name,
                            std::uint64_t file_bytes) {
-  const Taken taken(header, name);
+  const CheckedJson taken(header, name);
   StructuredModel model;
   model.program = taken["program"].text();
   model.task = taken["task"].text();
   model.solver = taken["solver"].text();
   const Json& settings = taken["settings"].json();
   if (!settings.is_object()) throw_damaged(name, "its settings are no object");
-  for (const auto& [key, value] : settings.items()) model.settings[key] = Taken(value, name).text();
+  for (const auto& [key, value] : settings.items())
+    model.settings[key] = CheckedJson(value, name).text();
   model.C = taken["cost"].number();
   if (!(model.C > 0) || !std::isfinite(model.C)) throw_damaged(name, "its cost is not positive");
   model.rescaling = value_of(taken["rescaling"], all_rescalings);
@@ -208,9 +209,9 @@ StructuredModel take_model(const Json& header, Sections& sections, const std::st
   lists.length = sections.list<std::uint32_t>(planes);
   lists.labels = sections.list<std::int32_t>(taken["labels"].count());
   put_planes(model, lists, name);
-  const Taken vocabulary = taken["vocabulary"];
+  const CheckedJson vocabulary = taken["vocabulary"];
   for (std::size_t k = 0; k < vocabulary.array_size(); ++k) {
-    const Taken list = vocabulary[k];
+    const CheckedJson list = vocabulary[k];
     model.vocabulary[list["name"].text()] =
         sections.words(list["words"].count(), list["bytes"].count());
   }

@@ -107,10 +107,11 @@ void write_file(const Model& model, const Sink& sink) {
   sink(bytes_of(hash.hex() + "\n"));
 }
 
-/// Takes one thing after the other from the front of the bytes.
-class Front {
+/// Reads one thing after the other from the bytes.
+class ByteReader {
  public:
-  Front(std::span<const std::byte> bytes, const std::string& name) : rest_(bytes), name_(name) {}
+  ByteReader(std::span<const std::byte> bytes, const std::string& name)
+      : rest_(bytes), name_(name) {}
 
   std::size_t size() const { return rest_.size(); }
   std::string_view text(std::size_t size) {
@@ -164,7 +165,7 @@ Features make_features(const Rows& rows) {
 }
 
 /// Fills the arrays of a model from the sections, in the order of SectionSizes::sections().
-Model take_sections(ModelHeader header, Front front, const std::string& name) {
+Model take_sections(ModelHeader header, ByteReader front, const std::string& name) {
   Model model = std::move(header.model);
   const SectionSizes& sizes = header.sizes;
   Rows rows;
@@ -192,7 +193,7 @@ Model take_sections(ModelHeader header, Front front, const std::string& name) {
   return model;
 }
 
-std::uint64_t check_version(Front& front, const std::string& name) {
+std::uint64_t check_version(ByteReader& front, const std::string& name) {
   if (!front.skip(magic))
     throw Error(Fault::data, Place{name}, "this is not a maxmargin model",
                 "give a file that `maxmargin train` wrote");
@@ -208,7 +209,7 @@ std::uint64_t check_version(Front& front, const std::string& name) {
 
 /// `bytes` starts at a multiple of `alignment` in memory.
 Model read_aligned(std::span<const std::byte> bytes, const std::string& name) {
-  Front front(bytes, name);
+  ByteReader front(bytes, name);
   const std::uint64_t version = check_version(front, name);
   if (front.size() < checksum_size) throw_damaged(name, "it ends too early");
   const auto content = bytes.first(bytes.size() - checksum_size);
@@ -256,7 +257,7 @@ Model load(const std::string& path, const ForeignFormat* format) {
     const Buffer<char> content = read_whole_file(path, [&](std::string_view start) {
       foreign = format && format->begins(start);
       if (foreign) return;
-      Front front(bytes_of(start), path);
+      ByteReader front(bytes_of(start), path);
       check_version(front, path);
     });
     const std::string_view text(content.data(), content.size());

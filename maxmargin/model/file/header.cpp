@@ -36,7 +36,7 @@ constexpr std::array all_scalings{ScalingKind::range, ScalingKind::unit, Scaling
                                   ScalingKind::maximum};
 
 template <class List>
-auto take_named(const Taken& text, const List& list) {
+auto take_named(const CheckedJson& text, const List& list) {
   const std::string name = text.text();
   for (const auto each : list)
     if (to_string(each) == name) return each;
@@ -44,7 +44,7 @@ auto take_named(const Taken& text, const List& list) {
 }
 
 template <class E>
-E take_named(const Taken& text, std::string_view (*name_of)(E)) {
+E take_named(const CheckedJson& text, std::string_view (*name_of)(E)) {
   const std::string name = text.text();
   for (const auto& [each, short_name] : Named<E>::values)
     if (name_of(each) == name) return each;
@@ -57,7 +57,7 @@ Json texts_json(const std::vector<std::string>& texts) {
   return list;
 }
 
-std::vector<std::string> take_texts(const Taken& list) {
+std::vector<std::string> take_texts(const CheckedJson& list) {
   std::vector<std::string> texts(list.array_size());
   for (std::size_t i = 0; i < texts.size(); ++i) texts[i] = list[i].text();
   return texts;
@@ -117,13 +117,13 @@ class MachineColumns {
 };
 
 template <class Set>
-void take_column(const Taken& machines, const char* name, std::size_t size, Set&& set) {
-  const Taken list = machines[name];
+void take_column(const CheckedJson& machines, const char* name, std::size_t size, Set&& set) {
+  const CheckedJson list = machines[name];
   if (list.array_size() != size) list.refuse("its decision functions differ in count");
   for (std::size_t i = 0; i < size; ++i) set(i, list[i]);
 }
 
-void take_machines(const Taken& json, ModelHeader& header) {
+void take_machines(const CheckedJson& json, ModelHeader& header) {
   std::vector<Machine>& machines = header.model.machines;
   SectionSizes& sizes = header.sizes;
   const std::size_t size = json["positive"].array_size();
@@ -131,23 +131,25 @@ void take_machines(const Taken& json, ModelHeader& header) {
   sizes.support.resize(size);
   sizes.lambda.resize(size);
   const auto each = [&](const char* name, auto&& set) { take_column(json, name, size, set); };
-  each("positive", [&](std::size_t i, const Taken& v) { machines[i].positive = v.whole(); });
-  each("negative", [&](std::size_t i, const Taken& v) { machines[i].negative = v.whole(); });
-  each("support", [&](std::size_t i, const Taken& v) { sizes.support[i] = v.count(); });
-  each("lambda", [&](std::size_t i, const Taken& v) { sizes.lambda[i] = v.count(); });
+  each("positive", [&](std::size_t i, const CheckedJson& v) { machines[i].positive = v.whole(); });
+  each("negative", [&](std::size_t i, const CheckedJson& v) { machines[i].negative = v.whole(); });
+  each("support", [&](std::size_t i, const CheckedJson& v) { sizes.support[i] = v.count(); });
+  each("lambda", [&](std::size_t i, const CheckedJson& v) { sizes.lambda[i] = v.count(); });
   each("ended",
-       [&](std::size_t i, const Taken& v) { machines[i].ended = take_named(v, all_ended); });
-  each("iterations", [&](std::size_t i, const Taken& v) { machines[i].iterations = v.count(); });
+       [&](std::size_t i, const CheckedJson& v) { machines[i].ended = take_named(v, all_ended); });
+  each("iterations",
+       [&](std::size_t i, const CheckedJson& v) { machines[i].iterations = v.count(); });
   for (const CertificateField& field : certificate_fields)
-    each(field.name, [&](std::size_t i, const Taken& v) {
+    each(field.name, [&](std::size_t i, const CheckedJson& v) {
       machines[i].certificate.*field.member = v.number();
     });
-  each("mercer", [&](std::size_t i, const Taken& v) { machines[i].certificate.mercer = v.yes(); });
+  each("mercer",
+       [&](std::size_t i, const CheckedJson& v) { machines[i].certificate.mercer = v.yes(); });
   if (json.has("sampled"))
     each("sampled",
-         [&](std::size_t i, const Taken& v) { machines[i].certificate.sampled = v.yes(); });
+         [&](std::size_t i, const CheckedJson& v) { machines[i].certificate.sampled = v.yes(); });
   if (json.has("width"))
-    each("width", [&](std::size_t i, const Taken& v) { machines[i].width = v.number(); });
+    each("width", [&](std::size_t i, const CheckedJson& v) { machines[i].width = v.number(); });
 }
 
 Json untrained_json(const Untrained& untrained) {
@@ -156,12 +158,12 @@ Json untrained_json(const Untrained& untrained) {
   return {{"ended", std::string(to_string(untrained.ended))}, {"loss", std::move(loss)}};
 }
 
-Untrained take_untrained(const Taken& json) {
+Untrained take_untrained(const CheckedJson& json) {
   Untrained untrained;
   untrained.ended = take_named(json["ended"], all_ended);
   untrained.loss.resize(json["loss"].array_size());
   take_column(json, "loss", untrained.loss.size(),
-              [&](std::size_t k, const Taken& v) { untrained.loss[k] = v.number(); });
+              [&](std::size_t k, const CheckedJson& v) { untrained.loss[k] = v.number(); });
   return untrained;
 }
 
@@ -182,19 +184,21 @@ Json calibration_json(const Calibration& calibration) {
       {"marks", numbers_json(calibration.marks, [](double mark) { return mark; })}};
 }
 
-Calibration take_calibration(const Taken& json) {
+Calibration take_calibration(const CheckedJson& json) {
   Calibration calibration;
   calibration.folds = json["folds"].whole();
   calibration.weight = json["weight"].number();
   calibration.sigmoid.resize(json["slope"].array_size());
-  take_column(json, "slope", calibration.sigmoid.size(),
-              [&](std::size_t i, const Taken& v) { calibration.sigmoid[i].slope = v.number(); });
-  take_column(json, "offset", calibration.sigmoid.size(),
-              [&](std::size_t i, const Taken& v) { calibration.sigmoid[i].offset = v.number(); });
+  take_column(json, "slope", calibration.sigmoid.size(), [&](std::size_t i, const CheckedJson& v) {
+    calibration.sigmoid[i].slope = v.number();
+  });
+  take_column(json, "offset", calibration.sigmoid.size(), [&](std::size_t i, const CheckedJson& v) {
+    calibration.sigmoid[i].offset = v.number();
+  });
   calibration.noise = json["noise"].number();
   calibration.marks.resize(json["marks"].array_size());
   take_column(json, "marks", calibration.marks.size(),
-              [&](std::size_t i, const Taken& v) { calibration.marks[i] = v.number(); });
+              [&](std::size_t i, const CheckedJson& v) { calibration.marks[i] = v.number(); });
   return calibration;
 }
 
@@ -205,7 +209,7 @@ Json functions_json(const std::vector<ParametricFunction>& functions) {
   return list;
 }
 
-std::vector<ParametricFunction> take_functions(const Taken& list) {
+std::vector<ParametricFunction> take_functions(const CheckedJson& list) {
   std::vector<ParametricFunction> functions(list.array_size());
   for (std::size_t i = 0; i < functions.size(); ++i) {
     if (list[i].array_size() != 2) list.refuse("a function is not a kind and a text");
@@ -230,7 +234,7 @@ Json support_json(const SectionSizes& sizes) {
           {"values", sizes.doubles ? "double" : "float"}};
 }
 
-void take_support(const Taken& json, SectionSizes& sizes) {
+void take_support(const CheckedJson& json, SectionSizes& sizes) {
   sizes.vectors = json["vectors"].count();
   sizes.columns = json["features"].count();
   sizes.stored = json["stored"].count();
@@ -381,7 +385,7 @@ ModelHeader read_header(const std::string& text, std::uint64_t most_bytes,
   if (too_nested(text)) throw_damaged(name, "its header is nested too deeply");
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded()) throw_damaged(name, "its header is not JSON");
-  const Taken top(json, name);
+  const CheckedJson top(json, name);
   ModelHeader header;
   Model& model = header.model;
   model.program = top["program"].text();
@@ -393,7 +397,7 @@ ModelHeader read_header(const std::string& text, std::uint64_t most_bytes,
   model.rows = top["rows"].count();
   model.seed = top["seed"].count();
   model.data_hash = top["data_hash"].text();
-  const Taken options = top["options"];
+  const CheckedJson options = top["options"];
   Texts texts;
   for (std::size_t i = 0; i < options.array_size(); ++i) {
     if (options[i].array_size() != 2) options.refuse("an option is not a name and a value");

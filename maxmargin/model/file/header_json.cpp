@@ -37,19 +37,19 @@ Json text_json(const std::string& text) {
   return Json{{"hex", to_hex(text)}};
 }
 
-Taken Taken::operator[](const char* key) const {
+CheckedJson CheckedJson::operator[](const char* key) const {
   if (!value_.is_object()) refuse("its header is not made of named members");
   const auto found = value_.find(key);
   if (found == value_.end()) refuse("its header lacks '" + std::string(key) + "'");
   return {*found, file_};
 }
 
-std::size_t Taken::array_size() const {
+std::size_t CheckedJson::array_size() const {
   if (!value_.is_array()) refuse("its header has something else where a list belongs");
   return value_.size();
 }
 
-double Taken::number() const {
+double CheckedJson::number() const {
   if (value_.is_number()) return value_.get<double>();
   if (value_ == "inf") return std::numeric_limits<double>::infinity();
   if (value_ == "-inf") return -std::numeric_limits<double>::infinity();
@@ -57,12 +57,12 @@ double Taken::number() const {
   refuse("its header has something else where a number belongs");
 }
 
-std::uint64_t Taken::count() const {
+std::uint64_t CheckedJson::count() const {
   if (!value_.is_number_unsigned()) refuse("its header has something else where a count belongs");
   return value_.get<std::uint64_t>();
 }
 
-int Taken::whole() const {
+int CheckedJson::whole() const {
   const bool fits = value_.is_number_unsigned()
                         ? value_.get<std::uint64_t>() <= std::numeric_limits<int>::max()
                         : value_.is_number_integer() &&
@@ -71,12 +71,12 @@ int Taken::whole() const {
   return value_.get<int>();
 }
 
-bool Taken::yes() const {
+bool CheckedJson::yes() const {
   if (!value_.is_boolean()) refuse("its header has something else where true or false belongs");
   return value_.get<bool>();
 }
 
-std::string Taken::text() const {
+std::string CheckedJson::text() const {
   if (value_.is_string()) return value_.get<std::string>();
   const std::string hex = (*this)["hex"].value_.is_string()
                               ? (*this)["hex"].value_.get<std::string>()

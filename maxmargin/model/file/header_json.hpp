@@ -24,14 +24,14 @@ Json number_json(double value);
 Json text_json(const std::string& text);
 
 /// Reads members of the header.
-class Taken {
+class CheckedJson {
  public:
-  Taken(const Json& value, const std::string& file) : value_(value), file_(file) {}
+  CheckedJson(const Json& value, const std::string& file) : value_(value), file_(file) {}
 
-  Taken operator[](const char* key) const;
+  CheckedJson operator[](const char* key) const;
   /// Whether an object has a member, one that older files lack.
   bool has(const char* key) const { return value_.is_object() && value_.contains(key); }
-  Taken operator[](std::size_t position) const { return {value_[position], file_}; }
+  CheckedJson operator[](std::size_t position) const { return {value_[position], file_}; }
   std::size_t array_size() const;
 
   double number() const;
@@ -79,10 +79,10 @@ Json component_json(const Component& component) {
 }
 
 template <class Component>
-void take_component(const Taken& object, Component& component) {
+void take_component(const CheckedJson& object, Component& component) {
   for_each_field(component, [&](const auto& declared, auto& value) {
     using Value = std::remove_cvref_t<decltype(value)>;
-    const Taken member = object[std::string(declared.name).c_str()];
+    const CheckedJson member = object[std::string(declared.name).c_str()];
     if constexpr (std::is_same_v<Value, bool>) {
       value = member.yes();
     } else if constexpr (std::is_floating_point_v<Value>) {
@@ -102,7 +102,7 @@ void take_component(const Taken& object, Component& component) {
 
 /// The component of a list that the object names.
 template <class List>
-List take_listed(const Taken& object) {
+List take_listed(const CheckedJson& object) {
   const std::string name = object["name"].text();
   List chosen;
   bool found = false;

@@ -50,7 +50,7 @@ constexpr std::string_view temporary_start = ".maxmargin-";
 // A file without a name gets one by this path alone.
 std::string descriptor_path(int file) { return "/proc/self/fd/" + std::to_string(file); }
 
-/// Nobody may write here, not even who is allowed everything.
+/// Nobody has write permission: then root does not overwrite it either.
 bool is_protected(const std::string& path, mode_t mode) {
   errno = EACCES;
   return (mode & 0222) == 0 || faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0;
@@ -116,7 +116,7 @@ Buffer<char> read_whole_file(const std::string& path,
   Buffer<char> content;
   read_more(file.number, path, first_bytes, first_bytes, content);
   accept({content.data(), content.size()});
-  // All that a file has, and one byte that it has not, so that its end is met in the same memory.
+  // One byte more than the file has: its end is seen without another buffer.
   const auto size = static_cast<std::size_t>(std::max<off_t>(status.st_size, 0));
   const std::size_t step =
       S_ISREG(status.st_mode) && size >= content.size() ? size - content.size() + 1 : read_at_once;
@@ -182,7 +182,8 @@ void WholeFile::open_named() {
   }
 }
 
-/// Into the place of the target; only where that is taken, under another name first.
+/// Links the file to the name of the target. Where something stands there, it gets another name,
+/// and commit() renames it.
 void WholeFile::give_name() {
   const std::string from = descriptor_path(file_);
   const auto link = [&](const std::string& to) {

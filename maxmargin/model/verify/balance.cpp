@@ -33,7 +33,7 @@ std::optional<Square> inverse_of(Square B) {
   return R;
 }
 
-/// Columns that are far from dependent, of numbers with much room: those free on both sides first.
+/// Well-conditioned columns of numbers with much room, those free on both sides first.
 std::vector<std::size_t> chosen_of(const std::vector<Movable>& movable,
                                    const std::vector<bool>& banned,
                                    const std::vector<Extended>& unit) {

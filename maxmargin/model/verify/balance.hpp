@@ -7,16 +7,14 @@
 
 namespace maxmargin {
 
-/// A number that may be moved so that equations hold: what it counts in each, and how far it may
-/// go.
+/// A number that may be moved so that equations hold: its coefficient in each, and its room.
 struct Movable {
   std::vector<Extended> column;
   Extended below = 0, above = 0;
 };
 
-/// How far some of them have to be moved, as many as there are equations, so that a residual
-/// vanishes: sum of column times move = -residual. The moves are enclosed, and within their room.
-/// Nothing where no such choice was found.
+/// Moves of as many of them as there are equations, with sum of column times move = -residual. The
+/// moves are enclosed, and within their room. Nothing where no such choice was found.
 struct Moved {
   std::size_t which;
   Enclosed by;

@@ -6,10 +6,10 @@
 namespace maxmargin {
 namespace {
 
-// The primal of an approximated kernel comes out of factors that are nearly dependent.
+// The primal of an approximated kernel is computed with ill-conditioned factors.
 constexpr Extended approximate_tolerance = 1e-6L;
 constexpr Extended streamed_tolerance = 1e-11L;
-// Less than this is 0 to whoever asks for relative gaps.
+// An objective below this counts as 0 for relative gaps.
 constexpr Extended smallest_objective = 1e-30L;
 // gap = primal - dual and 2 gap / (|primal| + |dual|), computed in double.
 constexpr Extended identity_tolerance = 1e-12L;

@@ -36,7 +36,8 @@ void fill(Extended coefficient, std::span<DualPiece> pieces) {
   }
 }
 
-/// All pieces have the same slope at the best: the level that gives the sum, found by halving.
+/// At the maximum all pieces have the same slope, the level: bisection for the one that gives the
+/// sum.
 void level(Extended coefficient, std::span<DualPiece> pieces) {
   const auto total = [&](Extended at) {
     Extended sum = 0;
@@ -51,7 +52,7 @@ void level(Extended coefficient, std::span<DualPiece> pieces) {
     if (middle <= low || middle >= high) break;
     (total(middle) >= coefficient ? low : high) = middle;
   }
-  // Between the last two levels lies what straight pieces are free to choose.
+  // Straight pieces may have any b between those of the last two levels.
   const Extended most = total(low), least = total(high);
   const Extended share =
       most > least ? std::clamp<Extended>((coefficient - least) / (most - least), 0, 1) : 0;

@@ -61,7 +61,7 @@ class Examiner {
     else if (groups_ > 0)
       meet_constraints();
     if (groups_ == 0 || is_joint_) {
-      // A penalised bias is the sum of the coefficients; without a bias it is 0.
+      // A penalised bias is the sum of the coefficients; no bias is 0.
       const Enclosed missed = (penalised_ ? sum_ : Enclosed(0)) - bias_;
       result_.equality = std::max(result_.equality, std::abs(missed.middle) - missed.radius);
       result_.constraint_slack +=
@@ -72,7 +72,7 @@ class Examiner {
   }
 
  private:
-  /// |w|^2; false where a coefficient is nowhere to be found.
+  /// |w|^2; false where a coefficient stands on no row of the machine.
   bool take_norm(const std::vector<SeenRow>& rows) {
     for (const auto& [point, coefficient] : claimed_.beta) {
       const auto found = std::ranges::lower_bound(rows, point, {}, &SeenRow::point);
@@ -187,7 +187,8 @@ class Examiner {
     result_.primal_float += loss_at(row, f.middle, float_blur()).radius;
   }
 
-  /// By the diagonal of K, and where that says little of other entries by these.
+  /// From the diagonal of K; of an indefinite K that says little, and the sizes of the sums of f
+  /// do.
   Extended float_blur() const {
     const auto count = static_cast<Extended>(claimed_.beta.size() + 1);
     return float_share *
@@ -272,7 +273,7 @@ class Examiner {
     return sum;
   }
 
-  /// What both sums lack is raised on both sides at once, where it gains most.
+  /// Raises both sides by the same amounts, where that gains most, until their sums are reached.
   void share_out() {
     Extended missing = right_side(0).middle;
     for (const Point& point : points_)
@@ -433,13 +434,13 @@ class Examiner {
           members.emplace_back(&piece, &point);
         }
       const Extended count = static_cast<Extended>(members.size()) + 4;
-      // Coefficients of two sides tell what these miss together.
+      // The coefficients tell the residual of both sides together, not of each.
       const Extended missed = std::abs(excess.middle) - excess.radius;
       result_.equality = std::max(result_.equality, missed / static_cast<Extended>(groups_));
       const Extended rounding =
           stored_rounding * count * (sizes + sizes_ + right_side(group).size());
       result_.constraint_slack = std::max(result_.constraint_slack, rounding);
-      // Another way to meet the constraint, or to charge for it, may lose a little less.
+      // Whoever meets the constraint by other moves may lose a little less.
       result_.dual_slack +=
           priced(std::min(excess.size(), rounding), threshold_size() + result_.kkt_high);
       const auto level = [&](const DualPiece& piece) {

@@ -14,8 +14,8 @@ namespace maxmargin {
 /// Doubles that were rounded a few times.
 inline constexpr Extended stored_rounding = 4 * double_rounding;
 
-/// What f may be wrong by when kernel values are floats with errors that do not know of one
-/// another, relative to the norms of coefficients and kernel values.
+/// The error of f from float kernel values with independent errors, relative to the norms of
+/// coefficients and kernel values.
 inline constexpr Extended float_share = 16 * 0x1p-24L;
 
 /// A dual variable this near to a bound, relative to the length of its interval, is at the bound;
@@ -56,22 +56,22 @@ struct Claimed {
   std::vector<Extended> function_size;
 };
 
-/// Primal, dual and conditions of optimality of one machine. Each is enclosed; `slack` is what the
-/// rounding of a model's own numbers to doubles can have changed since its certificate was made:
-/// sums of several coefficients, those of nu-SVC that are divided by rho, and costs.
+/// Enclosures of primal, dual and KKT violation of one machine. A `slack` is what a model's numbers
+/// may have changed by when they were rounded to doubles, after its certificate was made: sums of
+/// several coefficients, those of nu-SVC that are divided by rho, and costs.
 struct Examined {
   Enclosed primal, dual;
   Extended kkt_low = 0, kkt_high = 0;
   Extended equality = 0, bound = 0;  ///< by how much constraints are missed, at least
   Extended primal_slack = 0, dual_slack = 0, kkt_slack = 0, constraint_slack = 0;
-  /// What float kernel values may have changed: of consequence where objectives are no bounds.
+  /// What float kernel values may have changed; allowed for where objectives are no bounds.
   Extended primal_float = 0, dual_float = 0;
   bool foreign = false;  ///< a coefficient stands on a point that the machine does not see
 };
 
 /// From the definitions alone. `diagonal(row)` bounds K(row, row). The dual is that of the best
-/// dual variables that the coefficients leave room for, moved into their bounds and onto the
-/// equality constraints, what that changes included.
+/// dual variables with these coefficients, clipped to their bounds and moved onto the equality
+/// constraints; the price of the moves is included.
 Examined examine(const Formulation& formulation, std::vector<SeenRow> rows, const Claimed& claimed,
                  const std::function<Extended(std::size_t)>& diagonal);
 

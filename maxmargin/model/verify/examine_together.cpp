@@ -115,8 +115,8 @@ class TogetherExaminer {
       mine.dual_float += std::abs(a_[k][row.row]) * float_blur(of_class_[k]);
   }
 
-  /// Into the bounds and onto the equation, in the class with most room; with e the change of a,
-  /// |w_k|^2 grows by 2 e f_k + e'K e.
+  /// Clips the variables of a row and moves their residual onto the class with the most room; for a
+  /// change e of a, |w_k|^2 grows by 2 e f_k + e'K e.
   void add_dual(const SeenRow& row, std::size_t label, const std::vector<Enclosed>& f) {
     Examined& mine = results_[label];
     const Extended C = row.price;
@@ -173,7 +173,7 @@ class TogetherExaminer {
   void finish(std::size_t k) {
     Examined& mine = results_[k];
     const Of& own = of_class_[k];
-    // f has the bias of the file in it: sum a bias stands for |w|^2's share of a penalised one.
+    // f includes the bias of the file, so sum a f includes the share of a penalised bias in |w|^2.
     if (penalised_) {
       const Enclosed half(0.5L), missed = own.bias - own.sum;
       mine.primal += own.bias * missed * half;

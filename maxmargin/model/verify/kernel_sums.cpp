@@ -85,8 +85,8 @@ Known<Real> mapped(const Identity&, Real s, Real error) {
   return {s, error};
 }
 
-/// exp(-t), t known to `error`: e^error - 1 <= 1.01 error up to 0.01. Far away t is hardly known,
-/// but the value is next to nothing.
+/// exp(-t) for t with this error: e^error - 1 <= 1.01 error up to 0.01. For large t the error is
+/// large, but the value is negligible.
 template <class Real>
 Known<Real> decayed(Real t, Real error) {
   const Real value = std::exp(-t);

@@ -256,7 +256,8 @@ Certificate recomputed_from(const Examined& found, const Certificate& stored, bo
   now.mercer = stored.mercer;
   if (primal_only) return now;
   now.dual = double_below(found.dual.low());
-  if (std::isnan(now.dual)) now.dual = -infinity;  // variables beyond where their entropy is known
+  if (std::isnan(now.dual))
+    now.dual = -infinity;  // a variable may be outside of its entropy's domain
   now.best_dual = now.dual;
   now.gap = std::max(0.0, double_above(static_cast<Extended>(now.primal) - now.dual));
   const double sizes = std::abs(now.primal) + std::abs(now.dual);
@@ -267,7 +268,7 @@ Certificate recomputed_from(const Examined& found, const Certificate& stored, bo
   return now;
 }
 
-/// K is positive semi-definite as the certificates say, or nothing is known against it.
+/// An objection where K is not as the certificates say: positive semi-definite, or not.
 std::optional<Objection> wrong_mercer(const Model& model, const Training& training,
                                       const Formulation& stated, const Threads& threads,
                                       bool& sampled) {
@@ -352,7 +353,7 @@ struct Whole {
 /// Every machine's verdict, with kernel values in one arithmetic.
 struct Verdicts {
   std::vector<Verified> machines;
-  bool is_vague = false;  ///< a better arithmetic might tell more
+  bool is_vague = false;  ///< more digits might tell more
 };
 Verdicts judged_in(Arithmetic arithmetic, const Model& model, const Training& training,
                    const Formulation& stated, const std::vector<bool>& strange,

@@ -4,7 +4,7 @@
 
 namespace maxmargin {
 
-/// What a judge may say of a statement.
+/// The verdict on a statement.
 enum class Verdict { is_true, is_false, cannot_tell };
 std::string_view to_string(Verdict verdict);  ///< "true", "false", "cannot tell"
 
@@ -26,7 +26,7 @@ struct Verified {
 struct Judgement {
   std::vector<Verified> machines;
   Verdict verdict = Verdict::cannot_tell;
-  std::string field, reason;  ///< where that is of no single machine
+  std::string field, reason;  ///< what is wrong with the model as a whole
   std::string precision;      ///< what kernel values were computed in: "double" or "extended"
   bool primal_only = false;
   bool sampled = false;  ///< that K is positive semi-definite is known from some of its rows only

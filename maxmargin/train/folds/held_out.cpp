@@ -28,10 +28,10 @@ double HeldOut::exact_value(std::size_t machine, Index point) const {
 std::vector<double> HeldOut::decision_values(std::span<const Index> rows,
                                              const Threads& threads) const {
   const Quadratic& K = *prepared_.examples.K;
-  const std::size_t machines = mixture_.machines();
+  const std::size_t machines = coefficients_.machines();
   std::vector<Index> columns, points;
   double largest = 0;
-  for (const Index vector : mixture_.order()) {
+  for (const Index vector : coefficients_.order()) {
     columns.push_back(point_of(model_.support_row[vector]));
     largest = std::max(largest, std::abs(K.diagonal()[columns.back()]));
   }
@@ -48,24 +48,24 @@ std::vector<double> HeldOut::decision_values(std::span<const Index> rows,
       for (std::size_t r = 0; r < some.size(); ++r) out.push_back(tile.data() + r * count);
       K.block(some, std::span(columns).subspan(begin, count), out, threads);
       threads.split(some.size(), rows_per_task, [&](std::size_t from, std::size_t to) {
-        mixture_.add(tile.data() + from * count, count, to - from, begin, count,
-                     values.data() + (first + from) * machines);
+        coefficients_.add(tile.data() + from * count, count, to - from, begin, count,
+                          values.data() + (first + from) * machines);
       });
     }
   }
   // The error of tanh is one of its largest value.
   const double least_reach = K.definite() == Definite::yes ? 0 : 1;
   threads.split(points.size(), rows_per_task, [&](std::size_t from, std::size_t to) {
-    std::vector<double> blur(machines);
+    std::vector<double> error(machines);
     for (std::size_t r = from; r < to; ++r) {
       const std::span<double> row(values.data() + r * machines, machines);
       const double reach =
           std::max(least_reach, std::sqrt(std::abs(K.diagonal()[points[r]]) * largest));
       for (std::size_t m = 0; m < machines; ++m) {
         row[m] += model_.machines[m].bias();
-        blur[m] = mixture_.blur(m, reach);
+        error[m] = coefficients_.error(m, reach);
       }
-      for (const std::size_t m : in_doubt(model_, row, blur)) row[m] = exact_value(m, points[r]);
+      for (const std::size_t m : in_doubt(model_, row, error)) row[m] = exact_value(m, points[r]);
     }
   });
   return values;

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "maxmargin/model/mixture.hpp"
+#include "maxmargin/model/segmented_coefficients.hpp"
 #include "maxmargin/train/formulate/prepared.hpp"
 
 namespace maxmargin {
@@ -20,7 +20,7 @@ class HeldOut {
   /// `model` may do without its support vectors: they are rows `support_row` of the data. Keeps
   /// references to both.
   HeldOut(const Prepared& prepared, const Model& model)
-      : prepared_(prepared), model_(model), mixture_(model, model.support_row.size()) {}
+      : prepared_(prepared), model_(model), coefficients_(model, model.support_row.size()) {}
 
   /// As of Predictor: values[row * machines + machine]. Kernel values are float, and double for
   /// those decision values on whose rounding the predicted class could depend.
@@ -34,7 +34,7 @@ class HeldOut {
 
   const Prepared& prepared_;
   const Model& model_;
-  Mixture mixture_;
+  SegmentedCoefficients coefficients_;
 };
 
 }  // namespace maxmargin

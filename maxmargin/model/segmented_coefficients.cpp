@@ -1,4 +1,4 @@
-#include "maxmargin/model/mixture.hpp"
+#include "maxmargin/model/segmented_coefficients.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,8 +14,8 @@ constexpr std::size_t most_filling = 8;
 
 // Decision values nearer to zero than this are not trusted ...
 constexpr double near_zero = 1e-4;
-// ... nor are those that the error of float kernel values, about 1e-7 of their size, may have moved
-// across it.
+// ... nor are those whose sign the error of float kernel values, about 1e-7 of their size, may have
+// changed.
 constexpr double float_error = 2e-7;
 
 constexpr int undecided = -1;
@@ -41,7 +41,8 @@ std::vector<int> classes_served(const Model& model, std::size_t vectors) {
 
 }  // namespace
 
-Mixture::Mixture(const Model& model, std::size_t vectors) : order_(vectors) {
+SegmentedCoefficients::SegmentedCoefficients(const Model& model, std::size_t vectors)
+    : order_(vectors) {
   for (const Machine& machine : model.machines) {
     double squares = 0;
     for (const double coefficient : machine.coefficient) squares += coefficient * coefficient;
@@ -74,7 +75,7 @@ Mixture::Mixture(const Model& model, std::size_t vectors) : order_(vectors) {
   }
 }
 
-void Mixture::fill(Segment& segment, std::span<const Use> uses) const {
+void SegmentedCoefficients::fill(Segment& segment, std::span<const Use> uses) const {
   for (const Use& use : uses) segment.machines.push_back(use.machine);
   std::ranges::sort(segment.machines);
   segment.machines.erase(std::unique(segment.machines.begin(), segment.machines.end()),
@@ -99,15 +100,15 @@ void Mixture::fill(Segment& segment, std::span<const Use> uses) const {
   std::partial_sum(segment.start.begin(), segment.start.end(), segment.start.begin());
 }
 
-double Mixture::blur(std::size_t machine, double reach) const {
+double SegmentedCoefficients::error(std::size_t machine, double reach) const {
   return std::max(near_zero, float_error * norm_[machine] * reach);
 }
 
-bool Mixture::in_given_order() const { return std::ranges::is_sorted(order_); }
+bool SegmentedCoefficients::in_given_order() const { return std::ranges::is_sorted(order_); }
 
 template <class Value>
-void Mixture::add_tile(const Value* tile, std::size_t stride, std::size_t rows, std::size_t begin,
-                       std::size_t count, double* sums) const {
+void SegmentedCoefficients::add_tile(const Value* tile, std::size_t stride, std::size_t rows,
+                                     std::size_t begin, std::size_t count, double* sums) const {
   const std::size_t end = begin + count;
   std::vector<double> product;
   for (const Segment& segment : segments_) {
@@ -134,13 +135,13 @@ void Mixture::add_tile(const Value* tile, std::size_t stride, std::size_t rows, 
   }
 }
 
-void Mixture::add(const float* tile, std::size_t stride, std::size_t rows, std::size_t begin,
-                  std::size_t count, double* sums) const {
+void SegmentedCoefficients::add(const float* tile, std::size_t stride, std::size_t rows,
+                                std::size_t begin, std::size_t count, double* sums) const {
   add_tile(tile, stride, rows, begin, count, sums);
 }
 
-void Mixture::add(const double* tile, std::size_t stride, std::size_t rows, std::size_t begin,
-                  std::size_t count, double* sums) const {
+void SegmentedCoefficients::add(const double* tile, std::size_t stride, std::size_t rows,
+                                std::size_t begin, std::size_t count, double* sums) const {
   add_tile(tile, stride, rows, begin, count, sums);
 }
 

@@ -13,11 +13,12 @@ namespace maxmargin {
 /// the coefficients form a matrix (machine by support vector), and a tile of kernel values times
 /// its transpose is what the segment adds to the decision values. Where that matrix would be mostly
 /// zeros the segment keeps a list instead.
-class Mixture {
+class SegmentedCoefficients {
  public:
-  explicit Mixture(const Model& model) : Mixture(model, model.support.count()) {}
+  explicit SegmentedCoefficients(const Model& model)
+      : SegmentedCoefficients(model, model.support.count()) {}
   /// Of a model that has no copy of its so many support vectors.
-  Mixture(const Model& model, std::size_t vectors);
+  SegmentedCoefficients(const Model& model, std::size_t vectors);
 
   std::size_t machines() const { return norm_.size(); }
   /// The support vector that stands at each position: tiles have their columns in this order.
@@ -25,7 +26,7 @@ class Mixture {
   bool in_given_order() const;
   /// A decision value that is nearer to zero may have the wrong sign: float kernel values of at
   /// most `reach` have errors that are independent of one another.
-  double blur(std::size_t machine, double reach) const;
+  double error(std::size_t machine, double reach) const;
 
   /// sums[r * machines() + m] += sum over c < count of tile[r * stride + c] * (coefficient of
   /// machine m at position begin + c). A row's result does not depend on the other rows.
