@@ -84,7 +84,7 @@ int run_and_explain(int argc, char** argv) {
 }  // namespace
 
 int run_program(int argc, char** argv) {
-  settle_process();
+  prepare_process();
   try {
     return run_and_explain(argc, argv);
   } catch (const std::bad_alloc&) {

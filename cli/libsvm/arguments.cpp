@@ -90,7 +90,7 @@ int thread_count(std::initializer_list<std::string> files) {
   for (const std::string& file : files) {
     std::error_code fault;
     const std::uintmax_t size = std::filesystem::file_size(file, fault);
-    if (fault) return 0;  // nor has what is no regular file a size
+    if (fault) return 0;  // not a regular file: no size is known
     bytes += size;
   }
   return bytes <= few_bytes ? 1 : 0;

@@ -5,7 +5,8 @@
 
 // LIBSVM's three commands as modes of this program: called by the name svm-train, svm-predict or
 // svm-scale (links to the program), or with that name as its first word. Output, files and
-// exit codes are LIBSVM's; where LIBSVM silently gets something wrong, there is an error here.
+// exit codes are LIBSVM's; where LIBSVM gets something wrong without a word, there is an error
+// here.
 
 namespace maxmargin::cli::libsvm {
 

@@ -24,9 +24,9 @@ constexpr const char* predict_usage =
     "-q : print nothing\n"
     "This is maxmargin; 'maxmargin predict --help' shows what else it can do.\n";
 
-// Enough rows to keep all cores busy, few enough to bound the memory.
-// Rows per batch, fewer where the decision values of thousands of pairs would take much memory: as
-// many as stay in the caches, or a few that share a pass over the coefficients.
+// Rows of a batch: enough to keep all cores busy. Fewer where there are decision values of
+// thousands of pairs: as many rows as stay in the caches, or a few that share a pass over the
+// coefficients.
 constexpr std::size_t most_rows = 8192, few_rows = 8;
 constexpr std::size_t bytes_in_cache = std::size_t{8} << 20, most_bytes = std::size_t{64} << 20;
 

@@ -9,7 +9,7 @@
 
 namespace maxmargin::cli {
 
-/// Compares predictions with the labels of the data, row by row, as both stream by.
+/// Compares predictions with the labels of the data, batch by batch.
 class Scores {
  public:
   explicit Scores(const Model& model);

@@ -12,8 +12,8 @@ class Input {
  public:
   virtual ~Input() = default;
   enum class Got { bytes, pause, end };
-  /// Replaces `chunk` by what there is. `pause`: nothing for now, and it has waited a moment, less
-  /// if a signal came. The first pause comes at once, so that output can be flushed.
+  /// Replaces `chunk` by what has come. `pause`: nothing came, after waiting a moment or until a
+  /// signal; the first pause does not wait, so that output can be flushed.
   virtual Got read(std::string& chunk) = 0;
 };
 

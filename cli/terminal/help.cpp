@@ -52,8 +52,8 @@ std::string_view long_option_for(char letter) {
 constexpr std::size_t width = 80;
 constexpr std::size_t column = 26;
 
-/// Breaks at spaces. In a line that is a table row (with two spaces in it) the rest of the row
-/// stays in the second column.
+/// Breaks lines at spaces. A line with two spaces in a row is a row of a table: what is broken off
+/// stays in its second column.
 std::vector<std::string> wrap(const std::string& text, std::size_t most) {
   std::vector<std::string> lines;
   std::istringstream input(text);

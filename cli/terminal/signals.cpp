@@ -133,7 +133,7 @@ RemovedOnSignal::~RemovedOnSignal() {
   if (installed_) restore(before_);
 }
 
-void settle_process() {
+void prepare_process() {
   for (int descriptor = 0; descriptor <= STDERR_FILENO; ++descriptor) {
     if (fcntl(descriptor, F_GETFD) != -1) continue;
     // Opened with the opposite access, so that using it is an error.

@@ -45,6 +45,6 @@ class RemovedOnSignal {
 /// Prepares the process before anything else: opens descriptors 0 to 2 if they are closed, so that
 /// no file of ours becomes one of them, and turns a file beyond its size limit from a signal into
 /// an error.
-void settle_process();
+void prepare_process();
 
 }  // namespace maxmargin::cli

@@ -53,8 +53,8 @@ class Slots {
 
 void Columns::set_deviation(std::size_t k, double square) {
   deviation[k] = std::sqrt(square);
-  // Squares of the largest and the smallest numbers are infinite or zero: then half the range,
-  // which the deviation never exceeds, stands for it.
+  // Squares of very large or small numbers overflow or underflow: then half the range stands in, an
+  // upper bound of the deviation.
   if (constant(k))
     deviation[k] = 0;
   else if (!std::isfinite(deviation[k]) || deviation[k] == 0)

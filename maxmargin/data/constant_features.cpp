@@ -12,7 +12,8 @@ std::vector<Index> constant_features(const Rows& rows, std::span<const Index> wh
   rows.for_each(which[0], [&](Index feature, double value) {
     if (value != 0) candidates.push_back({feature, value});
   });
-  // Rows and candidates both come in the order of the features; mostly few rows leave none.
+  // Rows and candidates are in the order of the features; mostly no candidate is left after few
+  // rows.
   for (std::size_t k = 1; k < which.size() && !candidates.empty(); ++k) {
     kept.clear();
     auto next = candidates.begin();

@@ -35,7 +35,7 @@ std::vector<double> used_numbers(const Dataset& data) {
     std::sort(values.begin(), values.end());
     values.erase(std::unique(values.begin(), values.end()), values.end());
   };
-  // Most data has few classes: merging now and then spares a sort of all rows.
+  // Most data has few classes: removing duplicates now and then avoids sorting all rows.
   std::size_t most = 4096;
   for (const double label : data.y) {
     if (!std::isfinite(label))

@@ -78,7 +78,7 @@ TEST(Dataset, HashKnowsContentAndNotStorage) {
   EXPECT_EQ(hash.size(), 32u);
   EXPECT_EQ(content_hash(example(true, 0.25)), hash);
 
-  // The same floats, stored as doubles because of a row that is gone by then.
+  // The same floats, stored as doubles for the sake of a row that is left out below.
   Dataset doubles = example(false, 0.1);
   Dataset promoted;
   promoted.x = Features::dense(3);

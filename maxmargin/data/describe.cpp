@@ -17,8 +17,8 @@ bool empty_row(const Rows& rows, std::size_t i) {
   return empty;
 }
 
-/// Counts rows with the same features: repeated ones, and ones with different labels.
-void describe_twins(const Dataset& data, const Rows& rows, Description& told) {
+/// Counts repeated rows, and rows whose features also occur with another label.
+void describe_repeated_rows(const Dataset& data, const Rows& rows, Description& told) {
   const std::vector<Index> first = first_equal_rows(rows);
   std::vector<std::pair<Index, double>> group(rows.count);
   for (std::size_t i = 0; i < rows.count; ++i) {
@@ -160,7 +160,7 @@ Description describe(const Dataset& data) {
   if (rows.columns > 0)
     told.density = static_cast<double>(told.nonzeros) /
                    (static_cast<double>(rows.count) * static_cast<double>(rows.columns));
-  describe_twins(data, rows, told);
+  describe_repeated_rows(data, rows, told);
   Adviser(data, told).run();
   return told;
 }

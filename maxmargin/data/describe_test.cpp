@@ -92,7 +92,7 @@ TEST(Describe, CleanDataGetsNoAdvice) {
 }
 
 // Against a double loop over all pairs of rows.
-TEST(Describe, TwinsAsCountedByHand) {
+TEST(Describe, RepeatedRowsAsCountedByHand) {
   Rng rng(2);
   for (int round = 0; round < 20; ++round) {
     Dataset data;

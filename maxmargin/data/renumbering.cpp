@@ -7,7 +7,7 @@
 namespace maxmargin {
 namespace {
 
-// A number costs some bytes in what is packed by features: below this nobody notices.
+// Packed matrices take some bytes for each column: up to this many, gaps cost next to nothing.
 constexpr std::uint64_t few_columns = std::uint64_t{1} << 20;
 
 std::vector<Index> features_of(const Rows& rows) {

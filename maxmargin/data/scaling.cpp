@@ -75,7 +75,7 @@ double scaled(const Scaling& scaling, std::size_t position, double value, std::s
   return result;
 }
 
-/// Takes in what columns tell; they are those listed, or any of all.
+/// Offsets and factors of the described columns: those that are listed, or some of all.
 void take_columns(const Columns& columns, Scaling& scaling) {
   for (std::size_t k = 0; k < columns.size(); ++k) {
     const std::size_t position = scaling.lists_features() ? k : columns.feature[k];

@@ -1,7 +1,7 @@
 #pragma once
 
-// The implementation of the public interface. Its Dataset, Model and Learner have the same names as
-// the library's own; here the latter get a second name before the former are declared.
+// The implementation of the public interface, whose Dataset, Model and Learner have the names of
+// the library's own: these get a second name here before the public ones are declared.
 
 #include <memory>
 

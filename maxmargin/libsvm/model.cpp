@@ -420,7 +420,8 @@ LibsvmModel to_libsvm(const Model& model, Numbering numbering, std::span<const i
     put_against_rest(model, class_position, numbering, result);
     return result;
   }
-  // f = 0 has no place there but as a vote. Who trains in LIBSVM's way says so.
+  // LIBSVM's models have no place for machines that were not trained: svm-train writes f = 0 for
+  // them and says so; others are refused.
   const std::size_t pairs = result.labels.size() * (result.labels.size() - 1) / 2;
   const bool may_lack = numbering == Numbering::libsvm && !model.untrained.none();
   if (model.machines.size() != pairs && !may_lack)

@@ -8,7 +8,7 @@
 namespace maxmargin {
 namespace {
 
-// LIBSVM's default of -m is small, and computing so few rows again costs little.
+// LIBSVM's default of -m is small; at most this much is not taken as a limit.
 constexpr double least_cache_mb = 100;
 // A class of weight 0 is never predicted, nor is it with a negligible weight.
 constexpr double least_weight = 1e-12;
@@ -144,7 +144,7 @@ TrainOptions train_options(const LibsvmParameters& parameters, std::span<const i
   TrainOptions options;
   options.task = task_of(parameters, classes);
   options.kernel = kernel_of(parameters);
-  // A power of 0 is 1 everywhere, and so is this.
+  // Degree 0: a kernel that is 1 everywhere.
   if (parameters.kernel_type == 1 && parameters.degree == 0)
     options.kernel = Polynomial{std::numeric_limits<double>::min(), 1, 1};
   options.stop.kkt = parameters.eps;

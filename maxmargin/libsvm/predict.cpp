@@ -29,8 +29,8 @@ Model own_model(const LibsvmModel& model, std::span<const std::uint64_t> serial)
   return own;
 }
 
-// Of classes with fewer support vectors, most of the general way would be the machines: what is
-// laid out, judged and added up for each pair.
+// With fewer support vectors a class the general way would spend most of its time on the overhead
+// of each pair.
 constexpr std::size_t few_vectors_a_class = 20;
 // Rows whose sums share a pass over the coefficients.
 constexpr std::size_t rows_a_pass = 8;

@@ -8,7 +8,7 @@
 namespace maxmargin {
 namespace {
 
-// Dividing by the margin of nu-SVC may round a bound.
+// Dividing by the margin of nu-SVC may round a coefficient off its bound.
 constexpr double nearly = 1 - 1e-12;
 
 /// As printf has it, whatever the locale.

@@ -71,14 +71,14 @@ class SmallPairs {
     return true;
   }
 
-  /// Whether all machines have become what was asked for, or were stopped.
+  /// Whether all machines converged or were stopped.
   bool train() {
     const std::size_t classes = members_.size(), pairs = classes * (classes - 1) / 2;
     model_.rho.assign(pairs, 0.0);
     model_.coefficients.assign(model_.row.size() * model_.columns(), 0.0);
     reports_.resize(pairs);
     run_.threads.run(classes - 1, [&](std::size_t i) {
-      // Whatever is asked for, there is something to keep.
+      // The first class is always trained, so that there is a model.
       if (i > 0 && !is_stopped_ && run_.stop && run_.stop()) is_stopped_ = true;
       if (is_stopped_ || has_failed_) return;
       Scratch scratch;

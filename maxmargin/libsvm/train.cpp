@@ -444,8 +444,8 @@ class LibsvmTrainer {
     return LibsvmPredictor(fitted.model)
         .decision_values(chosen_rows(rows), run_.threads, Precision::fast);
   }
-  /// A machine that is alone has its f at the rows of its problem that were left out, too. Nothing
-  /// where there are rows of other classes.
+  /// The only machine of a problem has f at its held-out rows already. Nothing where there are rows
+  /// of other classes.
   std::optional<std::vector<double>> values_of_one(const Fitted& fitted,
                                                    std::span<const Index> rows) const {
     const Subproblem& problem = prepared_.problems.list[fitted.machines.number[0]];

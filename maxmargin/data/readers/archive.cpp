@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t input_bytes = std::size_t{1} << 17;
 constexpr std::size_t output_bytes = std::size_t{1} << 18;
-// What a small archive unpacks to; more is unpacked in turns.
+// Bytes of output for each byte of a small archive; more is unpacked in several rounds.
 constexpr std::size_t usual_growth = 16;
 
 [[noreturn]] void truncated(const std::string& name, std::string_view kind) {

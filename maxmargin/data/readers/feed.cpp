@@ -41,7 +41,7 @@ Feed::Feed(std::string name, FeedOptions options)
     : name_(std::move(name)), options_(std::move(options)), format_(options_.read.format) {
   options_.read.labels =
       options_.read.labels == LabelKind::none ? LabelKind::none : LabelKind::optional;
-  // Whether a 0 will come cannot be waited for.
+  // A stream cannot wait to see whether index 0 occurs: it counts from 1.
   if (options_.read.base == ReadOptions::Base::automatic)
     options_.read.base = ReadOptions::Base::one;
   text_.assign(text_padding, '\0');

@@ -32,8 +32,8 @@ bool has_feature(std::string_view line) {
   return false;
 }
 
-/// The format of text by its first line that is not blank or a comment. A separator behind a '#'
-/// may belong to a comment or not: then later lines decide.
+/// The format of text by its first line that is not blank or a comment. Where a separator stands
+/// behind a '#', it may be part of a comment: then later lines decide.
 Format format_of_lines(std::string_view head) {
   Format guess = Format::libsvm;
   while (!head.empty()) {

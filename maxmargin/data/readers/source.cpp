@@ -81,7 +81,7 @@ std::size_t Source::read(char* to, std::size_t most) {
 }
 
 std::size_t Source::room(std::size_t most) const {
-  // Files that are made as they are read say that they are empty.
+  // Files that the system makes as they are read (/proc) state the size 0.
   const std::uint64_t known = size().value_or(0);
   return known > 0 && known < most ? static_cast<std::size_t>(known) + 1 : most;
 }
@@ -101,7 +101,7 @@ std::string_view Source::peek(std::size_t most) {
   ahead_at_ = 0;
   std::size_t size = ahead_.size();
   if (size < most) {
-    // What is ahead may be all there is: room to see that it is.
+    // These bytes may be all: one more byte of room meets the end.
     const std::size_t wanted = std::min(most, size + room(most - size));
     ahead_.resize(wanted);
     try {

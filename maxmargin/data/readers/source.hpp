@@ -22,8 +22,8 @@ class Source {
   /// What to call it in a message.
   const std::string& name() const { return name_; }
 
-  /// At least one byte and at most `most` (> 0); 0 at the end. Throws Error, again and again: what
-  /// came before the fault is always given out first.
+  /// At least one byte and at most `most` (> 0); 0 at the end. The bytes before a fault are given
+  /// out first; then every call throws Error.
   std::size_t read(char* to, std::size_t most);
 
   /// `most` bytes, fewer only at the end.

@@ -17,7 +17,7 @@ class RecordParser : PieceParser {
         layout_(layout),
         kind_(kind),
         end_(piece.text.data() + piece.text.size()) {
-    // Every field ends with a byte, and a feature has one of its own; others may be empty.
+    // A field takes a byte for its end, and that of a feature one more for its value.
     const std::size_t most_rows = piece.text.size() / (layout.fields + layout.features) + 2;
     Piece::make_room(piece.values, most_rows * layout.features);
     Piece::make_room(piece.label, most_rows);

@@ -37,8 +37,8 @@ std::string_view token_at(const char* at) {
   return {at, static_cast<std::size_t>(end - at)};
 }
 
-/// "0:" to "999:". Where rows have no gaps the next index is known, and a guess that is right need
-/// not be waited for, as a number of digits is by all that stands behind them.
+/// The texts "0:" to "999:". Where rows have no gaps the next index is predicted: a comparison is
+/// quicker than scanning digits, whose number everything behind them has to wait for.
 class ExpectedIndex {
  public:
   constexpr ExpectedIndex() {
@@ -110,7 +110,7 @@ class LastValue {
   double value_ = 0;
 };
 
-/// What a faulty feature is, by looking at it again.
+/// Scans a faulty feature again to say what is wrong with it.
 TextFault explain_feature(const char* at, std::int64_t previous, bool from_one) {
   const std::string_view token = token_at(at);
   const std::string name = shown(token);
@@ -221,7 +221,7 @@ class LineParser : PieceParser {
     const std::string_view token = present ? token_at(at) : std::string_view();
     std::int64_t number = 0;
     if (present) {
-      // Before it is compared with earlier rows: these may stand in another piece.
+      // Checked before it is compared with earlier rows, which may stand in another piece.
       const auto read = std::from_chars(token.data() + 4, token.data() + token.size(), number);
       if (read.ec != std::errc() || read.ptr != token.data() + token.size() || number < 0)
         return fail(at, {0, 0, shown(token) + " is not a whole number", "write qid:1, qid:2, ..."});

@@ -57,7 +57,7 @@ const char* scan_any_number(const char* text, double& value);
   if (*at == '-' || *at == '+') ++at;
   std::uint64_t mantissa = 0;
   unsigned count = 1, scale = 0;
-  // "0.": a branch that is foreseen is quicker than counting digits, which the rest waits for.
+  // "0.": a branch that is predicted is quicker than counting digits, which the rest waits for.
   if (*at != '0' || at[1] != '.') {
     const Digits whole = scan_8_digits(at);
     mantissa = whole.value;
