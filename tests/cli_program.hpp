@@ -39,7 +39,7 @@ class Program : public testing::Test {
     std::ofstream(path(name), std::ios::binary) << text;
     return name;
   }
-  std::string text_of(const std::string& name) const { return slurp(path(name)); }
+  std::string text_of(const std::string& name) const { return maxmargin::text_of(path(name)); }
   bool exists(const std::string& name) const { return std::filesystem::exists(path(name)); }
   /// Names in the directory that were not written by the test.
   std::vector<std::string> files() const {
@@ -74,7 +74,7 @@ class Program : public testing::Test {
 
   /// Whether the program catches interrupts, as it does while it trains or writes a file.
   static bool interruptible(pid_t child) {
-    std::istringstream lines(slurp("/proc/" + std::to_string(child) + "/status"));
+    std::istringstream lines(maxmargin::text_of("/proc/" + std::to_string(child) + "/status"));
     for (std::string line; std::getline(lines, line);) {
       if (line.starts_with("State:\tZ")) return true;  // it has ended
       if (line.starts_with("SigCgt:"))
@@ -84,12 +84,6 @@ class Program : public testing::Test {
   }
   static void wait_until_interruptible(pid_t child) {
     while (!interruptible(child)) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-
-  static std::string slurp(const std::string& file) {
-    std::ostringstream text;
-    text << std::ifstream(file, std::ios::binary).rdbuf();
-    return text.str();
   }
 
  private:

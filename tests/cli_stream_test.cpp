@@ -412,7 +412,7 @@ TEST_F(CliStream, ServesConnectionsOnLoopback) {
                             {}, [&](pid_t child) {
                               int port = 0;
                               wait_for([&] {
-                                const std::string out = slurp(path(".stdout"));
+                                const std::string out = text_of(".stdout");
                                 const auto end = out.find("\"}");
                                 if (end != std::string::npos)
                                   port = std::stoi(out.substr(out.rfind(':', end) + 1));

@@ -1,5 +1,10 @@
 // What the program says to a wrong command line, and its help.
+#include <regex>
+#include <set>
+
+#include "maxmargin/structured/tasks/task.hpp"
 #include "tests/cli_program.hpp"
+#include "tests/source_tree.hpp"
 
 namespace maxmargin::cli_test {
 namespace {
@@ -23,6 +28,7 @@ TEST_F(CliUsage, AMistakeIsOneLineThatSaysHowToMendIt) {
       {{"train", "d", "e"}, "unexpected argument 'e'"},
       {{"train", "d", "--cost"}, "--cost needs a value"},
       {{"train", "d", "--cost="}, "--cost needs a value"},
+      {{"train", "d", "--task", "sequence", "--cost="}, "--cost needs a value"},
       {{"train", "d", "--cost", "abc"}, "'abc' is not a finite number"},
       {{"train", "d", "--cost", "nan"}, "--cost"},
       {{"train", "d", "--cost", "inf"}, "--cost"},
@@ -135,6 +141,57 @@ TEST_F(CliUsage, FullStandardOutputIsNoticed) {
   const Finished finished = run({"--help"}, {}, {}, "/dev/full");
   EXPECT_EQ(finished.code, 6);
   EXPECT_NE(finished.err.find("standard output"), std::string::npos);
+}
+
+std::set<std::string> matches(const std::string& text, const char* pattern) {
+  const std::regex wanted(pattern);
+  std::set<std::string> found;
+  for (std::sregex_iterator at(text.begin(), text.end(), wanted), end; at != end; ++at)
+    found.insert((*at)[1].str());
+  return found;
+}
+constexpr const char* option_pattern = "(?:^|[^-A-Za-z0-9])(--[a-z][a-z0-9-]*)";
+
+class CliDocs : public Program {
+ protected:
+  /// All that the program and its commands say of their options.
+  std::string all_help() const {
+    std::string text = run({"--help"}).out;
+    for (const std::string& verb : verbs()) text += run({verb, "--help"}).out;
+    for (const StructuredTask& task : structured_tasks())
+      text += run({"train", "--task", std::string(task.name), "--help"}).out;
+    for (const char* command :
+         {"svm_hmm_learn", "svm_rank_learn", "svm_multiclass_learn", "svm_perf_learn"})
+      text += run({command}).out;
+    return text;
+  }
+  std::set<std::string> verbs() const {
+    const std::string help = run({"--help"}).out;
+    return matches(help.substr(help.find("Commands:")), "\n  ([a-z]+) ");
+  }
+};
+
+// An option that a page names is one of the program, of a script here, or of cmake and ctest.
+TEST_F(CliDocs, OptionsThatPagesNameExist) {
+  std::string known = all_help() + " --install --prefix --output-on-failure --test-dir ";
+  for (const char* folder : {"scripts", "bench", "bench/papers", "tests/clients"})
+    for (const testing_tree::fs::path& script : testing_tree::files(folder, {""}))
+      known += maxmargin::text_of(script);
+  const std::set<std::string> options = matches(known, option_pattern);
+  ASSERT_GT(options.size(), 100u);
+  for (const testing_tree::fs::path& page : testing_tree::pages())
+    for (const std::string& option : matches(maxmargin::text_of(page), option_pattern))
+      EXPECT_TRUE(options.contains(option)) << testing_tree::shown(page) << ": " << option;
+}
+
+// In backquotes or as a line of code; a model file begins with "maxmargin model <version>".
+TEST_F(CliDocs, CommandsThatPagesNameExist) {
+  const std::set<std::string> known = verbs();
+  ASSERT_GT(known.size(), 8u);
+  for (const testing_tree::fs::path& page : testing_tree::pages())
+    for (const std::string& verb :
+         matches(maxmargin::text_of(page), "(?:`|\n    |\\$ )maxmargin ([a-z]+)(?![a-z]| <)"))
+      EXPECT_TRUE(known.contains(verb)) << testing_tree::shown(page) << ": " << verb;
 }
 
 }  // namespace

@@ -3,9 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cctype>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include "tests/source_tree.hpp"
 
@@ -33,9 +31,7 @@ Names known_in(const std::vector<std::string>& words) {
     for (const char* folder : {"maxmargin", "cli", "capi", "include"})
       for (const fs::path& path : files(folder, {".cpp", ".hpp"})) {
         if (path.stem().string().ends_with("_test")) continue;
-        std::ostringstream text;
-        text << std::ifstream(path).rdbuf();
-        list.emplace_back(shown(path), text.str());
+        list.emplace_back(shown(path), text_of(path));
       }
     return list;
   }();

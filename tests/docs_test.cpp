@@ -18,13 +18,6 @@ namespace {
 
 using namespace testing_tree;
 
-std::string text_of(const fs::path& path) {
-  std::ifstream in(path);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
 bool contains(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
@@ -107,13 +100,6 @@ TEST(Docs, EverySolverIsDescribed) {
   });
 }
 
-std::vector<fs::path> pages() {
-  std::vector<fs::path> result = files("docs", {".md"});
-  for (const char* name : {"README.md", "CONTRIBUTING.md", "maxmargin/README.md"})
-    result.push_back(source_dir() / name);
-  return result;
-}
-
 TEST(Docs, LinksLeadSomewhere) {
   const std::regex link("\\]\\(([^)#:]+)\\)");
   for (const fs::path& page : pages()) {
@@ -124,9 +110,46 @@ TEST(Docs, LinksLeadSomewhere) {
   }
 }
 
+/// The name by which links reach a heading: "## The meanings of C" is the-meanings-of-c.
+std::string anchor_of(const std::string& heading) {
+  std::string anchor;
+  for (const char c : heading.substr(heading.find_first_not_of("# ")))
+    if (std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_')
+      anchor += static_cast<char>(std::tolower(c));
+    else if (c == ' ')
+      anchor += '-';
+  return anchor;
+}
+
+TEST(Docs, LinksIntoAPageLeadToOneOfItsHeadings) {
+  const std::regex link("\\]\\(([^)#:]*)#([^)]+)\\)");
+  std::size_t links = 0;
+  for (const fs::path& page : pages()) {
+    const std::string text = text_of(page);
+    for (std::sregex_iterator found(text.begin(), text.end(), link), end; found != end; ++found) {
+      const std::string file = (*found)[1];
+      std::set<std::string> anchors;
+      for (const std::string& line : lines(file.empty() ? page : page.parent_path() / file))
+        if (line.starts_with("#")) anchors.insert(anchor_of(line));
+      EXPECT_TRUE(anchors.contains((*found)[2])) << shown(page) << ": " << (*found)[0];
+      ++links;
+    }
+  }
+  EXPECT_GT(links, 0u);
+}
+
+TEST(Docs, EveryPageIsInTheTableOfPages) {
+  const std::string table = text_of(source_dir() / "docs/README.md");
+  for (const fs::path& page : files("docs", {".md"})) {
+    if (page.filename() == "README.md") continue;
+    EXPECT_TRUE(contains(table, "](" + page.filename().string() + ")")) << shown(page);
+  }
+}
+
 // Files that a page names in backquotes exist.
 TEST(Docs, FilesThatAreNamedExist) {
-  const std::regex name("`((maxmargin|tests|examples|docs|bench|scripts|fuzz)/[a-z_/.0-9-]+)`");
+  const std::regex name(
+      "`((maxmargin|cli|capi|include|tests|examples|docs|bench|scripts|fuzz)/[a-z_/.0-9-]+)`");
   for (const fs::path& page : pages()) {
     const std::string text = text_of(page);
     for (std::sregex_iterator found(text.begin(), text.end(), name), end; found != end; ++found)

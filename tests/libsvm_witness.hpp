@@ -11,16 +11,11 @@
 #include <vector>
 
 #include "maxmargin/data/dataset.hpp"
+#include "tests/paths.hpp"
 #include "tests/temporary_folder.hpp"
 
 // Debian's svm-train and svm-predict as witnesses.
 namespace maxmargin {
-
-inline std::string text_of(const std::filesystem::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
 
 /// A folder where Debian's programs run.
 class Folder : public TemporaryFolder {

@@ -36,6 +36,14 @@ inline std::vector<std::string> lines(const fs::path& path) {
   return all;
 }
 
+/// The pages of documentation.
+inline std::vector<fs::path> pages() {
+  std::vector<fs::path> result = files("docs", {".md"});
+  for (const char* name : {"README.md", "CONTRIBUTING.md", "maxmargin/README.md"})
+    result.push_back(source_dir() / name);
+  return result;
+}
+
 /// The path as it is written in messages.
 inline std::string shown(const fs::path& path) { return fs::relative(path, source_dir()).string(); }
 
