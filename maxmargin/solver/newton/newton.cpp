@@ -71,18 +71,29 @@ class Newton {
         a.push_back(block.entropy != Entropy::none ? inside
                                                    : std::clamp(0.0, block.lower, block.upper));
       }
-    at_ = directions_.from(a, std::vector<double>(qp_.A.size(), 0.0));
-    while (!ended_) {
-      minimise();
-      if (!ended_ || *ended_ == Ended::stalled) check_convergence();
-    }
-    if (solution_.a.empty()) judge();
+    descend_from(a);
+    // An exponential loss overflows where its exponent is large, and is finite at f = 0.
+    if (!std::ranges::all_of(solution_.a, [](double value) { return std::isfinite(value); }))
+      descend_from(std::vector<double>(qp_.size(), 0.0));
     solution_.ended = *ended_;
     solution_.iterations = standing_.steps;
     return std::move(solution_);
   }
 
  private:
+  void descend_from(const std::vector<double>& a) {
+    ended_.reset();
+    solution_ = {};
+    standing_ = {.steps = standing_.steps};
+    last_.clear();
+    at_ = directions_.from(a, std::vector<double>(qp_.A.size(), 0.0));
+    while (!ended_) {
+      minimise();
+      if (!ended_ || *ended_ == Ended::stalled) check_convergence();
+    }
+    if (solution_.a.empty()) judge();
+  }
+
   void smooth() {
     if (!corners_) return;
     for (std::size_t v = 0; v < qp_.size(); ++v)

@@ -152,6 +152,47 @@ TEST(Newton, ReweightedLeastSquaresFindTheOptimumWithAnyRows) {
       }
 }
 
+/// Two noisy classes in the plane with an exponential loss.
+DualQp planar(std::uint64_t seed, double cost, double gamma, std::size_t rows) {
+  Rng rng(seed);
+  std::vector<double> values;
+  DualQp qp;
+  qp.A.resize(rows);
+  qp.d.assign(rows, 0.0);
+  for (Index i = 0; i < 40; ++i) {
+    const double y = i % 2 == 0 ? 1 : -1;
+    values.insert(values.end(), {rng.normal() + y, rng.normal()});
+    Block block{y, 0, 0, infinity, 0};
+    block.entropy = Entropy::exponential;
+    block.scale = cost;
+    qp.row.push_back(i);
+    qp.block.push_back(block);
+    for (std::vector<double>& row : qp.A) row.push_back(y);
+  }
+  qp.K = make_kernel_quadratic(Polynomial{gamma, 3, 0},
+                               std::make_shared<const Features>(Features::dense(2, values)));
+  return qp;
+}
+
+// Where all variables are as large as their cost, an exponential loss overflows: the descent from
+// there comes to no numbers.
+TEST(Newton, StartsAgainWhereAnExponentialLossOverflows) {
+  for (const std::uint64_t seed : {1u, 2u, 3u, 4u})
+    for (const std::size_t rows : {0u, 1u}) {
+      SCOPED_TRACE(std::to_string(seed) + " " + std::to_string(rows));
+      const DualQp qp = planar(seed, 1e3, 0.3, rows);
+      const auto converges = [&](auto options) {
+        options.stop.kkt = options.stop.relative_gap = 1e-2;
+        const Certified found = solve(qp, options, Threads(1));
+        EXPECT_EQ(found.solution.ended, Ended::converged);
+        EXPECT_LE(found.certificate.relative_gap, 1e-2);
+        EXPECT_LE(found.certificate.kkt, 1e-2);
+      };
+      converges(PrimalNewton{});
+      converges(ReweightedLeastSquares{});
+    }
+}
+
 // The parabola of a chord touches the loss where f is, has its foot at the corner, and lies above.
 TEST(Newton, TheParabolaOfAChordLiesAboveTheLoss) {
   for (const Cost cost : {Cost::hinge, Cost::squared_hinge, Cost::huberised, Cost::tube}) {
