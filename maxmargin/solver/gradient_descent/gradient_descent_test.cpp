@@ -9,43 +9,15 @@
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 #include "maxmargin/solver/gradient_descent/regulariser.hpp"
 #include "maxmargin/solver/solvers.hpp"
+#include "tests/noisy_machine.hpp"
 
 namespace maxmargin::gradient_descent_test {
 namespace {
 
-enum class Cost { hinge, tube, squared_hinge, huberised, logistic, exponential };
+using made::Cost;
 
 DualQp machine(Cost cost, std::size_t size, std::size_t rows, const Kernel& kernel = Rbf{0.5}) {
-  Rng rng(5);
-  Features x = Features::dense(2);
-  DualQp qp;
-  qp.A.resize(rows);
-  qp.d.assign(rows, 0.0);
-  for (std::size_t i = 0; i < size; ++i) {
-    const double y = i % 2 == 0 ? 1 : -1;
-    const std::vector<double> values = {rng.normal() + y, rng.normal()};
-    x.append(values);
-    const auto add = [&](Block block) {
-      qp.row.push_back(static_cast<Index>(i));
-      qp.block.push_back(block);
-      for (std::size_t r = 0; r < rows; ++r)
-        qp.A[r].push_back(block.sign * std::pow(values[1], static_cast<double>(r)));
-    };
-    if (cost == Cost::hinge) add({y, -1, 0, 1, 0});
-    if (cost == Cost::squared_hinge) add({y, -1, 0, infinity, 1});
-    if (cost == Cost::huberised) add({y, -1, 0, 1, 0.5});
-    if (cost == Cost::tube) {
-      add({1, 0.1 - std::sin(values[0]), 0, 1, 0});
-      add({-1, 0.1 + std::sin(values[0]), 0, 1, 0});
-    }
-    if (cost == Cost::logistic || cost == Cost::exponential) {
-      Block block{y, 0, 0, cost == Cost::logistic ? 1 : infinity, 0};
-      block.entropy = cost == Cost::logistic ? Entropy::logistic : Entropy::exponential;
-      add(block);
-    }
-  }
-  qp.K = make_kernel_quadratic(kernel, std::make_shared<const Features>(std::move(x)));
-  return qp;
+  return made::machine({.cost = cost, .size = size, .functions = rows, .kernel = kernel});
 }
 
 TEST(GradientDescent, SmoothLossesToManyDigitsInEverySpace) {

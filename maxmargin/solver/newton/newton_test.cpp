@@ -9,46 +9,15 @@
 #include "maxmargin/solver/newton/direction.hpp"
 #include "maxmargin/solver/newton/reweighted.hpp"
 #include "maxmargin/solver/solvers.hpp"
+#include "tests/noisy_machine.hpp"
 
 namespace maxmargin::newton_test {
 namespace {
 
-enum class Cost { hinge, squared_hinge, huberised, logistic, tube };
+using made::Cost;
 
-/// Two noisy classes, or a noisy function, of rows of four numbers, with `rows` unpenalised
-/// functions.
 DualQp machine(Cost cost, const Kernel& kernel, std::size_t size, std::size_t rows) {
-  Rng rng(5);
-  Features x = Features::dense(4);
-  DualQp qp;
-  qp.A.resize(rows);
-  qp.d.assign(rows, 0.0);
-  for (std::size_t i = 0; i < size; ++i) {
-    const double y = i % 2 == 0 ? 1 : -1;
-    const std::vector<double> values = {rng.normal() + y, rng.normal(), rng.normal(), rng.normal()};
-    x.append(values);
-    const auto add = [&](Block block) {
-      qp.row.push_back(static_cast<Index>(i));
-      qp.block.push_back(block);
-      for (std::size_t r = 0; r < rows; ++r)
-        qp.A[r].push_back(block.sign * std::pow(values[1], static_cast<double>(r)));
-    };
-    if (cost == Cost::hinge) add({y, -1, 0, 2, 0});
-    if (cost == Cost::squared_hinge) add({y, -1, 0, infinity, 0.5});
-    if (cost == Cost::huberised) add({y, -1, 0, 2, 0.25});
-    if (cost == Cost::logistic) {
-      Block block{y, 0, 0, 2, 0};
-      block.entropy = Entropy::logistic;
-      add(block);
-    }
-    if (cost == Cost::tube) {
-      const double target = std::sin(values[0]);
-      add({1, 0.1 - target, 0, 2, 0});
-      add({-1, 0.1 + target, 0, 2, 0});
-    }
-  }
-  qp.K = make_kernel_quadratic(kernel, std::make_shared<const Features>(std::move(x)));
-  return qp;
+  return made::machine({cost, size, rows, 4, 2, kernel});
 }
 
 constexpr Cost all_costs[] = {Cost::hinge, Cost::squared_hinge, Cost::huberised, Cost::logistic,
@@ -152,35 +121,14 @@ TEST(Newton, ReweightedLeastSquaresFindTheOptimumWithAnyRows) {
       }
 }
 
-/// Two noisy classes in the plane with an exponential loss.
-DualQp planar(std::uint64_t seed, double cost, double gamma, std::size_t rows) {
-  Rng rng(seed);
-  std::vector<double> values;
-  DualQp qp;
-  qp.A.resize(rows);
-  qp.d.assign(rows, 0.0);
-  for (Index i = 0; i < 40; ++i) {
-    const double y = i % 2 == 0 ? 1 : -1;
-    values.insert(values.end(), {rng.normal() + y, rng.normal()});
-    Block block{y, 0, 0, infinity, 0};
-    block.entropy = Entropy::exponential;
-    block.scale = cost;
-    qp.row.push_back(i);
-    qp.block.push_back(block);
-    for (std::vector<double>& row : qp.A) row.push_back(y);
-  }
-  qp.K = make_kernel_quadratic(Polynomial{gamma, 3, 0},
-                               std::make_shared<const Features>(Features::dense(2, values)));
-  return qp;
-}
-
 // Where all variables are as large as their cost, an exponential loss overflows: the descent from
 // there comes to no numbers.
 TEST(Newton, StartsAgainWhereAnExponentialLossOverflows) {
   for (const std::uint64_t seed : {1u, 2u, 3u, 4u})
     for (const std::size_t rows : {0u, 1u}) {
       SCOPED_TRACE(std::to_string(seed) + " " + std::to_string(rows));
-      const DualQp qp = planar(seed, 1e3, 0.3, rows);
+      const DualQp qp =
+          made::machine({Cost::exponential, 40, rows, 2, 1e3, Polynomial{0.3, 3, 0}, seed});
       const auto converges = [&](auto options) {
         options.stop.kkt = options.stop.relative_gap = 1e-2;
         const Certified found = solve(qp, options, Threads(1));

@@ -9,12 +9,17 @@
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 #include "maxmargin/solver/solvers.hpp"
 #include "tests/dense_optimum.hpp"
-#include "tests/two_classes.hpp"
+#include "tests/noisy_machine.hpp"
 
 namespace maxmargin::one_variable_test {
 namespace {
 
-DualQp two_classes(std::size_t rows, double cost) { return made::two_classes(rows, cost, true); }
+/// Two noisy classes in the plane, with a penalised bias.
+DualQp two_classes(std::size_t rows, double cost) {
+  DualQp qp = made::machine({.size = rows, .functions = 0, .C = cost});
+  qp.K = make_biased(qp.K);
+  return qp;
+}
 
 template <class Options>
 Certified solved(const DualQp& qp, Options options) {

@@ -8,12 +8,15 @@
 #include "maxmargin/problem/evaluate.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 #include "maxmargin/solver/solvers.hpp"
-#include "tests/two_classes.hpp"
+#include "tests/noisy_machine.hpp"
 
 namespace maxmargin::smo_test {
 namespace {
 
-DualQp two_classes(std::size_t rows, double cost) { return made::two_classes(rows, cost, false); }
+/// Two noisy classes in the plane.
+DualQp two_classes(std::size_t rows, double cost) {
+  return made::machine({.size = rows, .C = cost});
+}
 
 Certified solved(const DualQp& qp, const Smo& options) {
   const Threads threads(1);

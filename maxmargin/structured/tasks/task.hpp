@@ -82,6 +82,13 @@ class StructuredData {
                                  std::span<const double> w) const = 0;
 };
 
+/// The share of predictions that are exactly right, and the mean loss.
+struct MeanScores {
+  double right, loss;
+};
+MeanScores mean_scores(const Oracle& oracle, std::span<const std::size_t> examples,
+                       std::span<const Structure> predicted);
+
 /// A built-in task: a folder here and a line in tasks.cpp.
 struct StructuredTask {
   std::string_view name, summary;

@@ -43,6 +43,17 @@ std::vector<double> StructuredData::scores(std::vector<double> w) const {
   return w;
 }
 
+MeanScores mean_scores(const Oracle& oracle, std::span<const std::size_t> examples,
+                       std::span<const Structure> predicted) {
+  double right = 0, loss = 0;
+  for (std::size_t k = 0; k < examples.size(); ++k) {
+    right += predicted[k] == oracle.truth(examples[k]) ? 1 : 0;
+    loss += oracle.loss(examples[k], predicted[k]);
+  }
+  const auto n = static_cast<double>(examples.size());
+  return {right / n, loss / n};
+}
+
 const StructuredTask* structured_task_named(std::string_view name) {
   for (const StructuredTask& task : structured_tasks())
     if (task.name == name) return &task;

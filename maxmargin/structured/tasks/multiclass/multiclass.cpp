@@ -110,13 +110,8 @@ class MulticlassData : public StructuredData {
   StructuredScores score(std::span<const std::size_t> examples,
                          std::span<const Structure> predicted,
                          std::span<const double>) const override {
-    double right = 0, loss = 0;
-    for (std::size_t k = 0; k < examples.size(); ++k) {
-      right += predicted[k] == oracle_.truth(examples[k]) ? 1 : 0;
-      loss += oracle_.loss(examples[k], predicted[k]);
-    }
-    const double n = static_cast<double>(examples.size());
-    return {{"accuracy", right / n}, {"mean_loss", loss / n}};
+    const MeanScores mean = mean_scores(oracle_, examples, predicted);
+    return {{"accuracy", mean.right}, {"mean_loss", mean.loss}};
   }
 
  private:
