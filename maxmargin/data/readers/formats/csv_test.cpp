@@ -3,14 +3,13 @@
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/base/rng.hpp"
 #include "maxmargin/data/readers/read.hpp"
+#include "tests/bad_text.hpp"
 
 namespace maxmargin::csv_test {
 namespace {
 
-Dataset parse(const std::string& text, ReadOptions options = {}, int threads = 1) {
-  if (options.format == Format::automatic) options.format = Format::csv;
-  const Threads crew(threads);
-  return read_bytes(std::as_bytes(std::span(text)), "f", options, crew);
+Dataset parse(const std::string& text, const ReadOptions& options = {}, int threads = 1) {
+  return made::parsed(text, options, Format::csv, threads);
 }
 
 std::vector<double> values_of(const Dataset& data) {
@@ -91,51 +90,32 @@ TEST(Csv, TabsSeparateToo) {
   EXPECT_EQ(values_of(data), (Numbers{1, 2}));
 }
 
-struct Bad {
-  std::string text;
-  std::size_t line, column;
-  std::string says;
-};
-
 TEST(Csv, BadInputIsNamedWithItsPlace) {
   using namespace std::string_literals;
   const std::string head = "label,width,height\n1,2,3\n";
-  const Bad cases[] = {{head + "1,,3\n", 3, 3, "an empty field in column 2 ('width')"},
-                       {head + "1,2,\n", 3, 5, "an empty field in column 3 ('height')"},
-                       {head + "1,NA,3\n", 3, 3, "'NA' in column 2"},
-                       {head + "1,2,nan\n", 3, 5, "'nan' in column 3"},
-                       {head + "1,inf,3\n", 3, 3, "not a finite number"},
-                       {head + "1,1e999,3\n", 3, 3, "too large"},
-                       {head + "1,abc,3\n", 3, 3, "'abc' in column 2 ('width') is not a number"},
-                       {head + "1,2\n", 3, 4, "2 fields in this row where 3 are expected"},
-                       {head + "1,2,3,4\n", 3, 7, "more than 3 fields"},
-                       {head + ",2,3\n", 3, 1, "label '' is missing"},
-                       {head + "NA,2,3\n", 3, 1, "label 'NA'"},
-                       {head + "1,2\"3,4\n", 3, 4, "a quote inside a field"},
-                       {head + "\"a\"b,2,3\n", 3, 4, "text behind a closing quote"},
-                       {head + "\"a,2,3\n1,2,3\n", 3, 1, "never closed"},
-                       {head + "\"a\nb\",2,x\n", 4, 6, "'x' in column 3"},
-                       {head + "1,\0\1,3\n"s, 3, 3, "\\x00\\x01"},
-                       {"\x7f"
-                        "ELF,\x01,\x02\n",
-                        1, 1, "not text"},
-                       {"\n\r\n\na,\x01\n", 4, 3, "not text"},
-                       {"label\n1\n", 1, 1, "no feature columns"}};
-  for (const Bad& bad : cases)
-    for (const std::size_t bytes : {0, 1}) {
-      ReadOptions options;
-      options.block_bytes = bytes;
-      try {
-        parse(bad.text, options, bytes == 0 ? 1 : 3);
-        ADD_FAILURE() << "accepted: " << bad.text;
-      } catch (const Error& error) {
-        EXPECT_EQ(error.fault(), Fault::data);
-        EXPECT_EQ(error.place().line, bad.line) << error.what();
-        EXPECT_EQ(error.place().column, bad.column) << error.what();
-        EXPECT_NE(std::string(error.what()).find(bad.says), std::string::npos) << error.what();
-        EXPECT_NE(std::string(error.what()).find("; "), std::string::npos) << "no mend";
-      }
-    }
+  const std::vector<made::BadText> cases = {
+      {head + "1,,3\n", 3, 3, "an empty field in column 2 ('width')"},
+      {head + "1,2,\n", 3, 5, "an empty field in column 3 ('height')"},
+      {head + "1,NA,3\n", 3, 3, "'NA' in column 2"},
+      {head + "1,2,nan\n", 3, 5, "'nan' in column 3"},
+      {head + "1,inf,3\n", 3, 3, "not a finite number"},
+      {head + "1,1e999,3\n", 3, 3, "too large"},
+      {head + "1,abc,3\n", 3, 3, "'abc' in column 2 ('width') is not a number"},
+      {head + "1,2\n", 3, 4, "2 fields in this row where 3 are expected"},
+      {head + "1,2,3,4\n", 3, 7, "more than 3 fields"},
+      {head + ",2,3\n", 3, 1, "label '' is missing"},
+      {head + "NA,2,3\n", 3, 1, "label 'NA'"},
+      {head + "1,2\"3,4\n", 3, 4, "a quote inside a field"},
+      {head + "\"a\"b,2,3\n", 3, 4, "text behind a closing quote"},
+      {head + "\"a,2,3\n1,2,3\n", 3, 1, "never closed"},
+      {head + "\"a\nb\",2,x\n", 4, 6, "'x' in column 3"},
+      {head + "1,\0\1,3\n"s, 3, 3, "\\x00\\x01"},
+      {"\x7f"
+       "ELF,\x01,\x02\n",
+       1, 1, "not text"},
+      {"\n\r\n\na,\x01\n", 4, 3, "not text"},
+      {"label\n1\n", 1, 1, "no feature columns"}};
+  made::expect_places(cases, Format::csv);
 }
 
 TEST(Csv, BadWeightsAndColumnNames) {
