@@ -92,6 +92,8 @@ TEST(SolverFaults, CostsThatAreNoNumbersAreAnError) {
   qp = made_problem();
   qp.block[2].curvature = -1;
   expect_error(qp, "variable 2 has a negative or infinite curvature");
+  qp.block[2].curvature = infinity;
+  expect_error(qp, "choose larger costs");
 }
 
 TEST(SolverFaults, ASumThatNoCoefficientsHaveIsAnError) {

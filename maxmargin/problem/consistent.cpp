@@ -23,7 +23,8 @@ void check_block(const Block& block, std::size_t v) {
                 "check labels, costs and weights");
   if (!(block.curvature >= 0) || !std::isfinite(block.curvature))
     throw Error(Fault::data, variable() + " has a negative or infinite curvature",
-                "check the loss's parameters");
+                "choose larger costs and weights (of a squared loss it is 1 / (2 C)), or check the "
+                "loss's parameters");
 }
 
 void check_row(const DualQp& qp, std::size_t r) {
