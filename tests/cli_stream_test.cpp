@@ -300,6 +300,29 @@ TEST_F(CliStream, DualMachinesAreCertifiedAndForget) {
   EXPECT_NEAR(dual(all + "!forget # row3\n"), dual(others), 1e-5);
 }
 
+TEST_F(CliStream, ARowWhoseLabelCameLateIsForgottenLikeAnyOther) {
+  const std::vector<std::string> exact = with({"stream", "--exact", "--window", "3", "--id",
+                                               "comment", "--delay", "3", "-p", "-", "--quiet"},
+                                              rbf);
+  const std::string two = "1 1:1 # a\n-1 1:-1 # b\n", late = two + "1:2 # c\n1 # c\n";
+  const Finished done = run(exact, late + "!forget # c\n");
+  EXPECT_EQ(done.code, 0) << done.err;
+  EXPECT_TRUE(done.out.ends_with("c learned\nc forgotten\n")) << done.out;
+  // A late row is older than those after it: the window loses it first.
+  const std::string full = two + "1:2 # c\n1 1:3 # d\n1 # c\n1 1:4 # e\n";
+  EXPECT_EQ(run(exact, full + "!forget # d\n!forget # e\n").code, 0);
+  EXPECT_EQ(run(exact, full + "1 1:5 # f\n!forget # c\n").code, 3);
+}
+
+TEST_F(CliStream, LateLabelsRepeatNoReportAndNoCheckpoint) {
+  const Finished done = run({"stream", "--id", "comment", "--delay", "3", "--report-every", "4",
+                             "--checkpoint", "state", "--every", "4", "--json"},
+                            "1 1:1 # a\n-1 1:-1 # b\n1:2 # c\n1:3 # d\n1 # c\n1 # d\n");
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_EQ(events(done.out, "report").size(), 1u);
+  EXPECT_EQ(events(done.out, "end")[0]["late_labels"], 2);
+}
+
 TEST_F(CliStream, ACheckpointThatCannotBeWrittenIsToldAndLearningGoesOn) {
   const Finished full =
       run(with({"stream", "--checkpoint", "/dev/full", "--every", "10", "-o", "m", "--quiet"}, rbf),

@@ -62,6 +62,7 @@ void Session::take(const FeedBatch& batch, const Feed& feed, const Answer& answe
                    error.what()));
       continue;
     }
+    if (batch.is_late_label) continue;  // no row more: nothing is due by their number
     report_if_due();
     if (!is_checkpoint_due() || !on_checkpoint) continue;
     const Feed::RowPosition position = feed.position_of(i);
@@ -96,10 +97,7 @@ void Session::take_row(const FeedBatch& batch, std::size_t row, const Answer& an
   if (labelled || learner_->outcome() == Outcome::novelty) {
     const Learned learned = learner_->outcome() == Outcome::novelty ? learner_->learn(x, 0.0)
                                                                     : learn(x, label, batch.words);
-    if (arguments_.learning.exact && !batch.ids.empty()) {
-      held_.emplace_back(batch.ids[row], rows_);
-      if (held_.size() > arguments_.learning.window) held_.pop_front();
-    }
+    if (!batch.ids.empty()) hold(batch.ids[row], rows_);
     ++rows_;
     judge(learned, label.number);
     answer_row(batch, row, learned.before, answer);
@@ -130,10 +128,17 @@ void Session::wait(const std::string& id, const StreamRow& x, const OnlinePredic
   waiting_at_.emplace(id, x.number);
 }
 
+/// Notes which rows an exact window holds: as there, a full one loses its first row before the new
+/// one takes its place by its number.
+void Session::hold(const std::string& id, std::uint64_t number) {
+  if (!arguments_.learning.exact) return;
+  if (held_.size() >= arguments_.learning.window) held_.pop_front();
+  held_.emplace(std::ranges::upper_bound(held_, number, {}, &HeldRow::second), id, number);
+}
+
 /// Unlearns a row of an exact window.
 void Session::forget(const FeedBatch& batch, const Answer& answer) {
-  const auto row =
-      std::ranges::find(held_, batch.ids[0], &std::pair<std::string, std::uint64_t>::first);
+  const auto row = std::ranges::find(held_, batch.ids[0], &HeldRow::first);
   if (row == held_.end() || !learner_->forget(row->second))
     throw Error(Fault::data, fmt::format("no row with the id '{}' is held", batch.ids[0]),
                 "only rows of a window (--exact) can be forgotten");
@@ -152,6 +157,7 @@ void Session::take_late_label(const FeedBatch& batch, const Answer& answer) {
   const auto row = std::ranges::find(waiting_, known->second, &Waiting::number);
   const StreamRow x{row->features, row->values, row->number};
   Learned learned = learn(x, batch.labels[0], batch.words);
+  hold(row->id, row->number);
   // The prediction made when the row came is the one that counts.
   const auto learned_class = [&]() -> std::int64_t {
     const std::string name = batch.labels[0].word < batch.words.size()

@@ -77,6 +77,7 @@ class Session {
 
   void take_row(const FeedBatch& batch, std::size_t row, const Answer& answer);
   void take_late_label(const FeedBatch& batch, const Answer& answer);
+  void hold(const std::string& id, std::uint64_t number);
   void forget(const FeedBatch& batch, const Answer& answer);
   StreamRow row_of(const Rows& rows, std::size_t row);
   Learned learn(const StreamRow& x, const Label& label, std::span<const std::string> words);
@@ -93,7 +94,8 @@ class Session {
   std::uint64_t rows_ = 0, faults_ = 0, late_ = 0, expired_ = 0, next_report_ = 1;
   std::deque<Waiting> waiting_;
   std::unordered_map<std::string, std::uint64_t> waiting_at_;  ///< id -> row number
-  std::deque<std::pair<std::string, std::uint64_t>> held_;     ///< of an exact window: id, number
+  using HeldRow = std::pair<std::string, std::uint64_t>;       ///< id, number
+  std::deque<HeldRow> held_;                                   ///< of an exact window, by number
   std::vector<Index> features_;
   std::vector<double> values_;
   Stopwatch watch_, since_checkpoint_;
