@@ -420,6 +420,33 @@ TEST(Engine, NegativeValuesAreRefusedWhereTheKernelHasNoMeaning) {
   EXPECT_THROW(make_engine(DistanceRbf{1, Distance::hellinger}, rows), Error);
 }
 
+// 0 in float, and still listed: chi-squared divides by what is listed.
+TEST(Engine, ValuesThatFloatCannotHoldCountAsZeroes) {
+  Features columns = Features::sparse(3);
+  columns.append(std::vector<Index>{0, 1, 2}, std::vector<double>{1e-300, 0.001, 1000});
+  columns.append(std::vector<Index>{1}, std::vector<double>{1.01});
+  columns.append(std::vector<Index>{0, 2}, std::vector<double>{1e-60, 3.7});
+  Features left = Features::sparse(3);
+  left.append(std::vector<Index>{0, 1}, std::vector<double>{1e-300, 3.25});
+  left.append(std::vector<Index>{0, 2}, std::vector<double>{1e-46, 1e3});
+  left.append(std::vector<Index>{2}, std::vector<double>{17.1});
+  const std::vector<Index> which{0, 1, 2};
+  for (const Kernel& kernel :
+       {Kernel{ChiSquared{1e-4}}, Kernel{DistanceRbf{1e-4, Distance::chi_squared}},
+        Kernel{DistanceRbf{1e-2, Distance::hellinger}}, Kernel{Laplacian{1e-3}},
+        Kernel{Rbf{1e-6}}}) {
+    const auto engine = make_engine(kernel, columns);
+    for (const Features* rows : {&left, &columns}) {
+      std::vector<float> out(9);
+      engine->block(*rows, which, 0, 3, out.data(), 3);
+      for (std::size_t r = 0; r < 3; ++r)
+        for (std::size_t c = 0; c < 3; ++c)
+          EXPECT_NEAR(out[3 * r + c], naive_value(kernel, *rows, r, columns, c), 2e-6)
+              << name_of(kernel) << " " << r << " " << c;
+    }
+  }
+}
+
 TEST(Engine, CustomKernelIsCalledByBlocks) {
   Custom kernel;
   kernel.function = [](const Rows& left, std::span<const Index> which, const Rows& right,

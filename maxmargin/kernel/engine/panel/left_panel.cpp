@@ -47,6 +47,7 @@ class LeftPanel {
         const double value = origin_.relative(feature, summation_.value(raw));
         if (value == 0) return;
         if (summation_.is_euclidean()) column_base += value * value;
+        if (static_cast<T>(value) == 0) return;  // chi-squared divides by what is listed
         // A feature that no row of the panel has adds zero; leaving it out would make the order of
         // the additions depend on the other rows.
         features_.push_back(slot_[feature]);

@@ -44,6 +44,7 @@ class RowPreparation {
       Value value{};
       fits = in_units(exact, value) && fits;
       norm += exact * exact;
+      if (value == 0) return;  // too small for T; chi-squared divides by what is listed
       const double alone = summation_.alone(static_cast<double>(value));
       const std::uint32_t number = number_of(feature);
       const bool used = number != UsedFeatures::unused;
