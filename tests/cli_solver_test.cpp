@@ -170,6 +170,18 @@ TEST_F(CliSolver, ARankIsRaisedUntilTheTrueKernelsOptimumIsNear) {
   expect_refused({"--approximate", "sgma", "--true-gap", "0"}, "greater than 0");
 }
 
+// All coefficients 0 violate nothing but the sum that nu asks for: no answer to stay with.
+TEST_F(CliSolver, ThePathGoesOnFromAPointThatMissesASum) {
+  write("d", "3 1:1.3\n-2 1:2\n-0.8 1:1.5\n");
+  for (const char* cost : {"1e-6", "1e-3"}) {
+    const Finished done =
+        run({"train", "d", "-o", "m", "--task", "nu-svr", "--kernel", "laplacian", "--gamma", "12",
+             "--nu", "0.01", "--solver", "interior-point", "--cost", cost});
+    EXPECT_EQ(done.code, 0) << done.out << done.err;
+    EXPECT_EQ(run({"verify", "m", "d"}).code, 0);
+  }
+}
+
 TEST_F(CliSolver, ABiasThatCannotBeChosenIsRefused) {
   write("d", two_classes(20, 0.1));
   expect_refused({"--bias", "penalized"}, "did you mean 'penalised'");

@@ -97,9 +97,11 @@ class Follower {
 
   void keep(Polished polished) {
     best_dual_ = std::max(best_dual_, polished.evaluation.dual);
-    if (best_.a.empty() || (polished.is_feasible() >= best_.is_feasible() &&
-                            polished.evaluation.kkt < best_.evaluation.kkt))
-      best_ = std::move(polished);
+    // All variables at their bounds violate nothing but the equality rows.
+    const bool better = polished.is_feasible() == best_.is_feasible()
+                            ? polished.evaluation.kkt < best_.evaluation.kkt
+                            : polished.is_feasible();
+    if (best_.a.empty() || better) best_ = std::move(polished);
   }
 
   bool try_polish(Path& path, ActiveSet& active_set) {
