@@ -45,6 +45,26 @@ TEST_F(CliConvert, SvmPredictTakesWhatItWrites) {
   EXPECT_EQ(compared, 60);
 }
 
+TEST_F(CliConvert, AGivenKernelKeepsItsSerialNumbers) {
+  std::string rows;
+  for (int i = 1; i <= 12; ++i) {
+    rows += (i % 3 == 0 ? "1 0:" : "-1 0:") + std::to_string(i);
+    for (int j = 1; j <= 12; ++j)
+      rows += " " + std::to_string(j) + ":" + std::to_string(std::exp(-0.1 * (i - j) * (i - j)));
+    rows += "\n";
+  }
+  write("k", rows);
+  ASSERT_EQ(run({"train", "k", "-o", "own", "--kernel", "precomputed", "--cost", "10"}).code, 0);
+  ASSERT_EQ(run({"convert", "own", "-o", "text"}).code, 0);
+  ASSERT_EQ(run({"convert", "text", "-o", "again"}).code, 0);
+  ASSERT_EQ(run({"predict", "k", "own", "-o", "p"}).code, 0);
+  for (const char* model : {"text", "again"}) {
+    const Finished done = run({"predict", "k", model, "-o", "q"});
+    ASSERT_EQ(done.code, 0) << done.err;
+    EXPECT_EQ(text_of("q"), text_of("p")) << model;
+  }
+}
+
 TEST_F(CliConvert, DamagedModelsAreDataErrors) {
   write("text", "svm_type c_svc\nkernel_type linear\nnr_class 2\ntotal_sv 1000000000\n");
   const Finished finished = run({"convert", "text", "-o", "own"});

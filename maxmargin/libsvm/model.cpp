@@ -78,6 +78,7 @@ void take_support(const LibsvmModel& from, Numbering numbering, Model& to) {
       to.features = std::max<std::size_t>(to.features, serial - gap + 1);
     }
     to.rows = to.features;
+    if (numbering == Numbering::own) to.options.emplace_back("base", "serial");
     to.support = Features::sparse(to.features);
     for (std::size_t k = 0; k < from.serial.size(); ++k)
       to.support.append(std::span<const Index>{}, std::span<const double>{});
