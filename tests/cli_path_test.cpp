@@ -126,6 +126,7 @@ TEST_F(CliPath, CrammerSingerAndL1AreChosenByName) {
   EXPECT_EQ(run({"verify", "lp", "d"}).code, 0);
   refuses({"train", "d", "--multiclass", "crammer-singer", "--bias", "unpenalised"},
           "it has no free bias");
+  refuses({"train", "d", "--multiclass", "crammer-singer", "--task", "nu-svc"}, "take --task svc");
   refuses({"train", "d", "--multiclass", "crammersinger"}, "crammer-singer");
   refuses({"train", "d", "--regulariser", "l3"}, "--regulariser");
   refuses({"train", "d", "--regulariser", "l1", "--loss", "squared-hinge"}, "piecewise linear");

@@ -12,6 +12,8 @@ void require_possible(const Examples& data, const Subproblems& problems,
   };
   // Those of all classes have the same rows, loss and bias.
   const Subproblem first = problems.list.front();
+  if (std::holds_alternative<NuSvc>(options.task))
+    refuse("it has a cost and no nu", "take --task svc, or choose another --multiclass");
   if (!std::holds_alternative<Hinge>(first.loss))
     refuse("its loss is the hinge", "leave --loss out, or choose another --multiclass");
   if (first.bias == Bias::unpenalised)
