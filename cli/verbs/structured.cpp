@@ -144,6 +144,8 @@ int cross_validate(const StructuredArguments& arguments, const StructuredData& d
       text = show_line("read", data.contents()) +
              show_line("ended", fmt::format("{}, {} folds, {}", to_string(result.ended),
                                             arguments.folds, show_seconds(result.seconds)));
+    if (result.cut_short())
+      text += fmt::format("no score: {} before all folds were trained\n", to_string(result.ended));
     print(text + show_scores_of(result.scores));
   }
   return exit_code(result.ended);

@@ -104,6 +104,11 @@ void StructuredWeights::end_steps(double t) {
   stepping_ = false;
 }
 
+void StructuredWeights::scale(double t) {
+  for (double& each : coefficients_) each *= t;
+  for (double& each : scores_) each *= t;
+}
+
 double StructuredWeights::squared_norm() const {
   const std::span<const double> all = scores();
   double sum = 0;

@@ -109,6 +109,8 @@ class StructuredWeights {
       metric_->add_product(delta, scale, precision_, scores_);
   }
   double squared_norm() const;
+  /// w <- t w
+  void scale(double t);
 
   /// With a metric, the surrogate replaces it until end_steps(), and the scores of an example are
   /// valid after update(). Without a metric this does nothing.

@@ -47,7 +47,7 @@ struct VerifiedStructured {
   std::string reason;
 };
 /// Recomputes the certificate from the planes of the model by the task's second oracle; where the
-/// oracle is a heuristic, by the same oracle.
+/// oracle is a heuristic, by the same oracle. What the rounding of scores may change is forgiven.
 VerifiedStructured verify_structured(const StructuredModel& model, const StructuredData& data,
                                      const Threads& threads);
 
@@ -56,6 +56,9 @@ struct CrossValidatedStructured {
   Ended ended = Ended::converged;
   std::uint64_t oracle_calls = 0;
   double seconds = 0;
+
+  /// Whether not all folds were trained; then there is no score.
+  bool cut_short() const { return ended == Ended::cancelled || ended == Ended::time_limit; }
 };
 /// Trains on all folds but one, in turn, and scores the predictions for that one.
 CrossValidatedStructured cross_validate_structured(const StructuredData& data,

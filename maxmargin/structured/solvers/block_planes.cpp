@@ -69,6 +69,7 @@ class BlockRun {
       blocks_.begin_steps();
       const bool added = all_and_drawn(pass, gained);
       blocks_.end_steps();
+      gained += blocks_.stretch();
       blocks_.drop_idle(options_.idle);
       rounds_.record_gain(gained, added);
     }

@@ -21,6 +21,7 @@ void cut_planes(PlaneBlocks& blocks, Rounds& rounds, std::size_t idle, const Thr
       if (rest <= 0.1 * pass.gap) break;
     }
     blocks.end_steps();
+    gained += blocks.stretch();
     blocks.drop_idle(idle);
     rounds.record_gain(gained, added);
   }

@@ -160,7 +160,23 @@ class OneSlackRun {
       for (std::size_t k = 0; k < psi.size(); ++k) moved.add(psi.index[k], change * psi.value[k]);
     }
     w_.add(moved, 1);
-    return gained;
+    return gained + stretch();
+  }
+
+  /// As PlaneBlocks::stretch().
+  double stretch() {
+    if (problem_.slack != Slack::none) return 0;
+    double L = 0;
+    for (const JointPlane& plane : planes_) L += plane.beta * plane.loss();
+    const double squared = w_.squared_norm(), t = best_stretch(L, squared);
+    if (t == 1) return 0;
+    for (std::size_t j = 0; j < planes_.size(); ++j) {
+      const double loss = planes_[j].loss();
+      sub_.s[j] = loss - t * (loss - sub_.s[j]);
+      sub_.alpha[j] = planes_[j].beta *= t;
+    }
+    w_.scale(t);
+    return (t - 1) * (L - (t + 1) / 2 * squared);
   }
 
   void drop_idle() {

@@ -289,6 +289,25 @@ double PlaneBlocks::end_steps() {
   return t * (slope - t / 2 * curvature);
 }
 
+double best_stretch(double L, double squared_norm) {
+  constexpr double worthwhile = 2, most = 1e6;
+  const double t = L > 0 ? std::min(most, L / squared_norm) : 1;
+  return t > worthwhile ? t : 1;
+}
+
+double PlaneBlocks::stretch() {
+  if (problem_.slack != Slack::none) return 0;
+  double L = 0;
+  for (const auto& planes : planes_)
+    for (const Plane& plane : planes) L += plane.alpha * plane.loss;
+  const double squared = w_.squared_norm(), t = best_stretch(L, squared);
+  if (t == 1) return 0;
+  for (auto& planes : planes_)
+    for (Plane& plane : planes) plane.alpha *= t;
+  w_.scale(t);
+  return (t - 1) * (L - (t + 1) / 2 * squared);
+}
+
 void PlaneBlocks::update(std::span<const std::size_t> examples, const Threads& threads) {
   if (problem_.oracle.metric() == nullptr) return;
   threads.split(examples.size(), 8, [&](std::size_t begin, std::size_t end) {

@@ -57,6 +57,10 @@ class PlaneBlocks {
     if (relative_gap < 1e-4) w_.use_exact_values();
   }
 
+  /// Without slack all alpha may grow together: multiplies them by what the dual gains most by, if
+  /// that is much. Returns the gain. Where the margins contradict each other the dual grows without
+  /// bound along such rays, which steps of single examples follow too slowly to tell.
+  double stretch();
   /// Removes planes whose alpha was 0 after the last `visits` visits.
   void drop_idle(std::size_t visits);
 
@@ -102,6 +106,10 @@ class PlaneBlocks {
   std::vector<BlockStep> steps_{1};
   std::vector<std::vector<double>> alpha_before_;  ///< at begin_steps()
 };
+
+/// The factor t of all alpha that maximises t L - t^2 |w|^2 / 2, where L = sum a Delta; 1 where it
+/// is near to that.
+double best_stretch(double L, double squared_norm);
 
 /// Throws Error for an answer of an oracle that no exact oracle gives.
 void refuse_answer(const Structured& problem, std::size_t i, const std::string& what,
