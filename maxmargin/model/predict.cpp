@@ -80,9 +80,12 @@ void check_values(const Kernel& kernel, const Rows& rows) {
               "give rows with the features that the model was trained on");
 }
 
+/// What becomes of values of features that the model does not know.
+enum class Beyond { refuse, leave_out };
+
 /// A copy of rows with exactly `known` features. Absent features of sparse rows are zero; dense
 /// rows must have them all.
-Features fitted(const Rows& rows, std::size_t known) {
+Features fitted(const Rows& rows, std::size_t known, Beyond beyond) {
   if (!rows.sparse() && rows.columns < known)
     throw Error(Fault::data,
                 "the rows have " + std::to_string(rows.columns) + " features, the model " +
@@ -95,7 +98,7 @@ Features fitted(const Rows& rows, std::size_t known) {
   }
   return placed(rows, std::move(copy), [&](std::size_t i, Index feature, double value) {
     if (feature < known) return std::optional(feature);
-    if (value != 0) throw_too_wide(i, feature, known);
+    if (value != 0 && beyond == Beyond::refuse) throw_too_wide(i, feature, known);
     return std::optional<Index>();
   });
 }
@@ -328,7 +331,9 @@ RowsToPredict Predictor::prepared(const Rows& rows, const Threads& threads,
     result.x = Features::sparse(rows.columns);
     result.x.append(rows);
   } else {
-    result.x = fitted(rows, model_.features);
+    // A model of LIBSVM names the columns of its support vectors, and not how many there were.
+    const bool names_some = is_given(model_.kernel) && model_.data_hash.empty();
+    result.x = fitted(rows, model_.features, names_some ? Beyond::leave_out : Beyond::refuse);
   }
   if (functions != nullptr && functions->hides())
     result.x = functions->visible(result.x, result.x.columns());
