@@ -1,7 +1,6 @@
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <utility>
 
@@ -16,6 +15,7 @@
 #include "maxmargin/problem/matrix/by_rows.hpp"
 #include "maxmargin/problem/matrix/cache/segment_store.hpp"
 #include "maxmargin/problem/matrix/capabilities.hpp"
+#include "maxmargin/problem/matrix/kernel_diagonal.hpp"
 #include "maxmargin/problem/matrix/linear_product.hpp"
 #include "maxmargin/problem/matrix/low_rank/low_rank.hpp"
 
@@ -42,30 +42,11 @@ void mirror(std::span<float* const> rows, std::size_t begin, std::size_t end) {
         for (std::size_t k = c; k < std::min(c + block, end); ++k) rows[k][i] = rows[i][k];
 }
 
-// Beyond this, sums of float kernel values may overflow.
-constexpr double largest_value = 1e35;
-
 std::vector<Index> nonzeros(std::span<const double> x) {
   std::vector<Index> which;
   for (std::size_t i = 0; i < x.size(); ++i)
     if (x[i] != 0) which.push_back(static_cast<Index>(i));
   return which;
-}
-
-// Below this they are denormal floats, or zeros, where they are not at their largest.
-constexpr double least_value = 1e-30;
-
-std::vector<double> checked_diagonal(std::vector<double> diagonal) {
-  double largest = 0;
-  for (const double value : diagonal) largest = std::max(largest, std::abs(value));
-  if (largest > 0 && largest < least_value)
-    throw Error(Fault::data, "the kernel's values underflow on this data",
-                "scale the features (--scale), or choose a larger gamma");
-  for (const double value : diagonal)
-    if (!(std::abs(value) < largest_value))
-      throw Error(Fault::data, "the kernel's values overflow on this data",
-                  "scale the features (--scale), or choose a smaller gamma or degree");
-  return diagonal;
 }
 
 /// Rows, packed for a kernel: what all matrices over some of them share.
@@ -83,7 +64,7 @@ struct PackedRows {
       : kernel(of),
         rows(std::move(some)),
         engine(make_engine(kernel, *rows, context.threads, context.costs)),
-        diagonal(checked_diagonal(self_values(kernel, *rows, context.threads))),
+        diagonal(diagonal_of(kernel, *rows, context.threads)),
         // Rows that nobody else shares count as this matrix's own.
         own_bytes(engine->bytes() + (rows.use_count() == 1 ? rows->bytes() : 0)),
         costs(context.costs),
