@@ -290,7 +290,7 @@ double PlaneBlocks::end_steps() {
 }
 
 double best_stretch(double L, double squared_norm) {
-  constexpr double worthwhile = 2, most = 1e6;
+  constexpr double worthwhile = 2, most = 100;
   const double t = L > 0 ? std::min(most, L / squared_norm) : 1;
   return t > worthwhile ? t : 1;
 }
