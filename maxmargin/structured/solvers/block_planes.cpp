@@ -59,9 +59,14 @@ class BlockRun {
   }
 
   StructuredSolution solve() {
-    while (true) {
+    // Features of very different size make steps of single examples undo each other without end. In
+    // few dimensions few joint planes suffice.
+    constexpr std::size_t most_passes = 200;
+    for (std::size_t passes = 0;; ++passes) {
       const ExactPass pass = blocks_.exact_pass(run_.threads);
       if (!rounds_.record(pass, blocks_)) break;
+      if (passes == most_passes && blocks_.stores_vectors())
+        return cut_joint_planes(problem_, run_, blocks_.take(), rounds_);
       double gained = 0;
       weights_ = pass.terms;
       for (std::size_t i = 0; i < order_.size() && problem_.slack == Slack::none; ++i)

@@ -28,16 +28,17 @@ struct JointPlane {
 
 class OneSlackRun {
  public:
-  OneSlackRun(const Structured& problem, const OneSlack& options, const Stop& stop,
-              const StructuredRun& run)
+  OneSlackRun(const Structured& problem, const OneSlack& options, const StructuredRun& run,
+              Planes start, Rounds& rounds)
       : problem_(problem),
         options_(options),
         run_(run),
-        rounds_(problem, stop, run),
+        start_(std::move(start)),
+        rounds_(rounds),
         w_(problem.oracle) {}
 
   StructuredSolution solve() {
-    if (!run_.start.empty()) add(of_start());
+    if (!start_.empty()) add(of_start());
     double gained = 1;
     while (true) {
       const ExactPass pass = exact_pass();
@@ -102,9 +103,9 @@ class OneSlackRun {
   /// The planes to start from as one plane.
   JointPlane of_start() const {
     JointPlane plane;
-    for (std::size_t i = 0; i < run_.start.size(); ++i) {
+    for (std::size_t i = 0; i < start_.size(); ++i) {
       double A = 0;
-      for (const Plane& each : run_.start[i]) {
+      for (const Plane& each : start_[i]) {
         A += each.alpha;
         if (each.alpha > 0)
           plane.terms.push_back({i, each.y, problem_.oracle.loss(i, each.y), each.alpha});
@@ -217,7 +218,8 @@ class OneSlackRun {
   const Structured& problem_;
   const OneSlack& options_;
   const StructuredRun& run_;
-  Rounds rounds_;
+  const Planes start_;
+  Rounds& rounds_;
   StructuredWeights w_;
   std::vector<JointPlane> planes_;
   PlaneProblem sub_;
@@ -227,7 +229,13 @@ class OneSlackRun {
 
 StructuredSolution run(const Structured& problem, const OneSlack& options, const Stop& stop,
                        const StructuredRun& how) {
-  return OneSlackRun(problem, options, stop, how).solve();
+  Rounds rounds(problem, stop, how);
+  return OneSlackRun(problem, options, how, how.start, rounds).solve();
+}
+
+StructuredSolution cut_joint_planes(const Structured& problem, const StructuredRun& how,
+                                    Planes start, Rounds& rounds) {
+  return OneSlackRun(problem, OneSlack{}, how, std::move(start), rounds).solve();
 }
 
 }  // namespace maxmargin

@@ -45,5 +45,8 @@ class Rounds {
 
 /// Rounds of n-slack cutting planes until they end.
 void cut_planes(PlaneBlocks& blocks, Rounds& rounds, std::size_t idle, const Threads& threads);
+/// Rounds of 1-slack cutting planes from these planes until they end.
+StructuredSolution cut_joint_planes(const Structured& problem, const StructuredRun& how,
+                                    Planes start, Rounds& rounds);
 
 }  // namespace maxmargin

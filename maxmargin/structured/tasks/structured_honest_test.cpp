@@ -123,6 +123,23 @@ TEST_F(HonestStructures, MarginsThatContradictEachOtherAreToldSoon) {
   }
 }
 
+// A value of 1e5 beside values of 1: steps of single examples took more than 100,000 passes.
+TEST_F(HonestStructures, FeaturesOfVeryDifferentSizeHaveAnEnd) {
+  const Case rows{"multilabel",
+                  {},
+                  " 2:-0.838\n 2:100\n1 1:1.02 2:0.912\n1 1:-0.605 2:0\n0 1:0.99 2:1e5\n"
+                  "0,1,2 1:-0.783 2:-0.5\n1,2 2:-0.275\n0,2 1:1\n0,1,2 1:3 2:1e-3\n"
+                  "0,1,2 1:1\n2 2:1e-3\n1 1:-1 2:0\n0 2:0.428\n0 1:0 2:1\n 1:1 2:1e5\n"};
+  const auto data = read(rows);
+  StructuredTraining limited = training(rows, "blocks");
+  limited.stop.iterations = 1000;
+  const Settings settings = task(rows).settings(rows.options);
+  const StructuredModel model =
+      train_structured(task(rows), settings, *data, limited, threads_).model;
+  EXPECT_EQ(model.ended, Ended::converged);
+  EXPECT_TRUE(verify_structured(model, *data, threads_).holds);
+}
+
 TEST_F(HonestStructures, FoldsThatHadNoTimeHaveNoScore) {
   const Case walks{"plan", {}, "grid\n..~.\n.~~.\n....\npath 0,0 1,0 2,0\npath 0,1 0,0 1,0\n"};
   const auto data = read(walks);
