@@ -241,10 +241,12 @@ std::vector<PlaneBlocks::Visit> PlaneBlocks::visit(std::span<const std::size_t> 
       const std::size_t i = which[begin + k];
       BlockStep& step = steps_[k];
       // Earlier steps have changed w. The dual is a parabola along the step: t is its maximum.
+      // Where only rounding is left both may be negative.
       if (k > 0) w_.update(i);
       if (k > 0) step.slope -= step.psi.dot(w_.scores()) - step.at_w;
-      const double t =
-          k == 0 || step.slope > (1 - 1e-6) * step.curvature ? 1 : step.slope / step.curvature;
+      const double t = k == 0 || step.slope > (1 - 1e-6) * step.curvature
+                           ? 1
+                           : std::max(0.0, step.slope) / step.curvature;
       step.visit.added = visits[begin + k].added;
       if (t > 0) move(i, step, t);
       if (!found.empty()) count_idle(i);
