@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "maxmargin/linalg/small.hpp"
+#include "maxmargin/solver/equations/free_in_groups.hpp"
 
 namespace maxmargin {
 namespace {
@@ -67,50 +69,35 @@ class PairSteps {
   /// A Newton step over the planes with alpha > 0, cut where the first alpha becomes 0. Pairs alone
   /// converge slowly where planes are nearly equal.
   void newton_step() {
-    std::vector<std::size_t> free;
-    for (std::size_t k = 0; k < size_; ++k)
-      if (p_.alpha[k] > 0) free.push_back(k);
-    // The sum is fixed: it is the truth that balances it, or the first plane where the truth has
-    // none.
-    const std::size_t giver = left_ > 0 || free.empty() ? truth : free.front();
-    if (giver != truth) free.erase(free.begin());
-    if (free.empty()) return;
-    const double s_giver = giver == truth ? 0 : p_.s[giver];
+    BoundedPoint start;
+    for (const double a : p_.alpha) start.add(a, 0, infinity);
+    start.add(left_, 0, infinity);  // the truth: the sum of all is fixed
+    FreeInGroups free(std::move(start), size_ + 1);
+    if (free.size() == 0) return;
     SmallMatrix M(free.size());
-    std::vector<double> r;
-    for (std::size_t k = 0; k < free.size(); ++k) {
-      r.push_back(p_.s[free[k]] - s_giver);
-      for (std::size_t l = 0; l <= k; ++l)
-        M(k, l) = at(free[k], free[l]) - at(free[k], giver) - at(giver, free[l]) + at(giver, giver);
-    }
-    const std::vector<double> step = solve_cholesky(std::move(M), std::move(r), 1e-13);
-    double sum = 0, t = 1;
-    std::size_t limiting = truth;
-    const auto limit = [&](double value, double change, std::size_t who) {
-      if (change < 0 && -value / change < t) {
-        t = -value / change;
-        limiting = who;
-      }
-    };
-    for (std::size_t k = 0; k < free.size(); ++k) {
-      sum += step[k];
-      limit(p_.alpha[free[k]], step[k], free[k]);
-    }
-    double& source = giver == truth ? left_ : p_.alpha[giver];
-    limit(source, -sum, giver);
-    if (!(t > 0) || !std::isfinite(t * sum)) return;
-    for (std::size_t k = 0; k < free.size(); ++k)
-      p_.alpha[free[k]] = std::max(0.0, p_.alpha[free[k]] + t * step[k]);
-    source = std::max(0.0, source - t * sum);
-    if (t < 1) (limiting == truth ? source : p_.alpha[limiting]) = 0;
-    for (std::size_t k = 0; k < size_; ++k)
-      for (std::size_t l = 0; l < free.size(); ++l)
-        p_.s[k] -= t * step[l] * (at(k, free[l]) - at(k, giver));
+    constexpr double one = 1;
+    free.put_matrix([&](std::size_t) { return &one; },
+                    [&](std::size_t k, std::size_t l) { return at(k, l); },
+                    [&](std::size_t r) { return &M(r, 0); });
+    std::vector<double> r =
+        free.right_sides([&](std::size_t, std::size_t k) { return k < size_ ? p_.s[k] : 0.0; });
+    const std::vector<double> direction =
+        free.direction(solve_cholesky(std::move(M), std::move(r), 1e-13));
+    const double length = free.reach(direction);
+    const bool sound =
+        std::ranges::all_of(direction, [](double each) { return std::isfinite(each); });
+    if (!(length > 0) || !sound) return;
+    free.move(direction, length);
+    std::copy_n(free.point().x.begin(), size_, p_.alpha.begin());
+    left_ = free.point().x.back();
+    for (std::size_t l = 0; l < size_; ++l)
+      if (const double by = length * direction[l]; by != 0)
+        for (std::size_t k = 0; k < size_; ++k) p_.s[k] -= by * at(l, k);
   }
 
  private:
   double at(std::size_t k, std::size_t l) const {
-    return k == truth || l == truth ? 0.0 : p_.G[k * size_ + l] + p_.curvature;
+    return k >= size_ || l >= size_ ? 0.0 : p_.G[k * size_ + l] + p_.curvature;
   }
 
   const double* row(std::size_t k) const {

@@ -10,6 +10,7 @@
 #include "maxmargin/linalg/class_spreads.hpp"
 #include "maxmargin/linalg/symmetric.hpp"
 #include "maxmargin/problem/matrix/cache/row_cache.hpp"
+#include "maxmargin/solver/equations/free_in_groups.hpp"
 #include "maxmargin/solver/limits.hpp"
 
 namespace maxmargin {
@@ -353,121 +354,79 @@ class Method {
     return row;
   }
 
-  /// A class of an example that is free beside another one of it, which takes what it loses.
-  struct FreeClass {
-    std::size_t w, k, other;
-  };
-  std::vector<FreeClass> free_classes(std::span<const std::size_t> some) const {
-    std::vector<FreeClass> free;
-    for (std::size_t w = 0; w < some.size(); ++w) {
-      const std::size_t i = set_[some[w]];
-      const auto room = [&](std::size_t k) { return qp_.upper(i, k) - a_[i * qp_.classes + k]; };
-      std::size_t roomiest = 0;
-      for (std::size_t k = 1; k < qp_.classes; ++k)
-        if (room(k) > room(roomiest)) roomiest = k;
+  BoundedPoint point_of(std::span<const std::size_t> some) const {
+    BoundedPoint point;
+    point.reserve(some.size() * qp_.classes);
+    for (const std::size_t p : some)
       for (std::size_t k = 0; k < qp_.classes; ++k)
-        if (k != roomiest && room(k) > 0) free.push_back({w, k, roomiest});
-    }
-    return free;
+        point.add(a_[set_[p] * qp_.classes + k], -infinity, qp_.upper(set_[p], k));
+    return point;
   }
 
   /// Newton's steps among the classes that are free, each as far as the first of them that comes to
   /// its bound, which is free no longer, until one goes all its way. False if none moved.
   bool newton_steps(std::span<const std::size_t> some, RowsAmong& rows) {
-    std::vector<FreeClass> free = free_classes(some);
+    FreeInGroups free(point_of(some), qp_.classes);
     bool any = false;
     for (std::size_t step = 0; step < most_newton_steps; ++step) {
       const double size = static_cast<double>(free.size()), price = size * size * size / 3;
-      if (free.empty() || free.size() > choice_.most_free || price > credit_ || !within_limits())
-        return any;
+      if (free.size() == 0 || free.size() > choice_.most_free || price > credit_ ||
+          !within_limits())
+        break;
       credit_ -= price;
-      const auto way = newton_way(some, rows, free);
-      if (!way) return any;
-      const double length = go_along(some, rows, *way);
+      const auto direction = newton_direction(some, rows, free);
+      if (!direction) break;
+      const double length = free.reach(*direction);
+      free.move(*direction, length);
+      add_to_g(some, rows, *direction, length);
+      ++steps_;
       any = any || length > 0;
-      if (length == 1) return true;
+      if (length == 1) break;
       // Others that would come to their bounds soon are held, lest each of them take a step.
-      const double soon = std::max(10 * length, least_length);
-      std::erase_if(free, [&](const FreeClass& each) {
-        const auto left = [&](std::size_t k) {
-          const std::size_t i = set_[some[each.w]];
-          const double by = (*way)[each.w * qp_.classes + k];
-          return by > 0 ? (qp_.upper(i, k) - a_[i * qp_.classes + k]) / by : infinity;
-        };
-        return std::min(left(each.k), left(each.other)) <= soon;
-      });
+      free.hold(*direction, std::max(10 * length, least_length));
+    }
+    const double* a = free.point().x.data();
+    for (std::size_t w = 0; w < some.size(); ++w, a += qp_.classes) {
+      std::copy_n(a, qp_.classes, &a_[set_[some[w]] * qp_.classes]);
+      some_.set_bars(qp_, set_[some[w]], a, w);
     }
     return any;
   }
 
   /// What each class of each example would change by.
-  std::optional<std::vector<double>> newton_way(std::span<const std::size_t> some, RowsAmong& rows,
-                                                std::span<const FreeClass> free) {
-    for (; ridge_ < most_ridge; ridge_ *= 10)
-      if (auto way = newton_way(some, rows, free, ridge_)) return way;
+  std::optional<std::vector<double>> newton_direction(std::span<const std::size_t> some,
+                                                      RowsAmong& rows, const FreeInGroups& free) {
+    const auto K = [&](std::size_t w) { return row_among(some, rows, w).data(); };
+    const auto same = [](std::size_t k, std::size_t l) { return k == l ? 1 : 0; };
+    for (; ridge_ < most_ridge; ridge_ *= 10) {
+      Factor factor(free.size());
+      SymmetricMatrix& M = factor.matrix();
+      free.put_matrix(K, same, [&](std::size_t r) { return M.row(r); });
+      double largest = 0;
+      for (std::size_t r = 0; r < M.size(); ++r) largest = std::max(largest, M.row(r)[r]);
+      for (std::size_t r = 0; r < M.size(); ++r) M.row(r)[r] += ridge_ * largest;
+      if (factor.cholesky(context_.threads) != Factor::Outcome::done) continue;
+      std::vector<double> z =
+          free.right_sides([&](std::size_t w, std::size_t k) { return -some_.g(k, w); });
+      factor.solve(z.data(), 1, context_.threads);
+      return free.direction(z);
+    }
     return std::nullopt;
   }
-  std::optional<std::vector<double>> newton_way(std::span<const std::size_t> some, RowsAmong& rows,
-                                                std::span<const FreeClass> free, double ridge) {
-    const std::size_t size = free.size();
-    Factor factor(size);
-    std::vector<double> z;
-    double largest = 0;
-    for (std::size_t r = 0; r < size; ++r) {
-      const auto& [w, k, other] = free[r];
-      const std::vector<float>& row = row_among(some, rows, w);
-      for (std::size_t c = 0; c <= r; ++c) {
-        const int common = (k == free[c].k) - (k == free[c].other) - (other == free[c].k) +
-                           (other == free[c].other);
-        factor.matrix().row(r)[c] = common * static_cast<double>(row[free[c].w]);
-      }
-      largest = std::max(largest, factor.matrix().row(r)[r]);
-      z.push_back(some_.g(other, w) - some_.g(k, w));
-    }
-    for (std::size_t r = 0; r < size; ++r) factor.matrix().row(r)[r] += ridge * largest;
-    if (factor.cholesky(context_.threads) != Factor::Outcome::done) return std::nullopt;
-    factor.solve(z.data(), 1, context_.threads);
-    std::vector<double> way(some.size() * qp_.classes, 0.0);
-    for (std::size_t r = 0; r < size; ++r) {
-      way[free[r].w * qp_.classes + free[r].k] += z[r];
-      way[free[r].w * qp_.classes + free[r].other] -= z[r];
-    }
-    return way;
-  }
 
-  /// Goes along as far as the bounds let it, at most all of it; returns how far.
-  double go_along(std::span<const std::size_t> some, RowsAmong& rows, std::span<const double> way) {
-    const std::size_t classes = qp_.classes, count = some.size();
-    double length = 1;
-    for (std::size_t w = 0; w < count; ++w)
-      for (std::size_t k = 0; k < classes; ++k)
-        if (const double by = way[w * classes + k]; by > 0) {
-          const std::size_t i = set_[some[w]];
-          length = std::min(length, (qp_.upper(i, k) - a_[i * classes + k]) / by);
-        }
-    for (std::size_t k = 0; k < classes; ++k) {
+  /// What so much of a direction changes g of a working set by.
+  void add_to_g(std::span<const std::size_t> some, RowsAmong& rows,
+                std::span<const double> direction, double length) {
+    for (std::size_t k = 0; k < qp_.classes; ++k) {
       std::vector<const float*> moved;
       std::vector<double> coefficients;
-      for (std::size_t w = 0; w < count; ++w)
-        if (const double by = length * way[w * classes + k]; by != 0) {
+      for (std::size_t w = 0; w < some.size(); ++w)
+        if (const double by = length * direction[w * qp_.classes + k]; by != 0) {
           moved.push_back(row_among(some, rows, w).data());
           coefficients.push_back(by);
         }
-      if (!moved.empty()) add_scaled_rows(moved, coefficients, count, some_.class_of(k));
+      if (!moved.empty()) add_scaled_rows(moved, coefficients, some.size(), some_.class_of(k));
     }
-    for (std::size_t w = 0; w < count; ++w) {
-      const std::size_t i = set_[some[w]];
-      double* a = &a_[i * classes];
-      for (std::size_t k = 0; k < classes; ++k) {
-        const double by = way[w * classes + k], bound = qp_.upper(i, k);
-        // What comes to its bound stands there, in spite of rounding.
-        const bool meets = by > 0 && bound - a[k] <= length * by * (1 + 1e-12);
-        a[k] = meets ? bound : a[k] + length * by;
-      }
-      some_.set_bars(qp_, i, a, w);
-    }
-    ++steps_;
-    return length;
   }
 
   /// Solves one simplex after another, always that of the example which violates most, until the

@@ -7,7 +7,8 @@
 namespace maxmargin {
 
 void FreeVariables::List::reserve(std::size_t count) {
-  for (std::vector<double>* each : {&x, &lower, &upper, &descent, &curvature}) each->reserve(count);
+  BoundedPoint::reserve(count);
+  for (std::vector<double>* each : {&descent, &curvature}) each->reserve(count);
 }
 
 FreeVariables::FreeVariables(List list, const Threads& threads)
@@ -34,12 +35,8 @@ double FreeVariables::bend(std::span<const double> direction) const {
 
 double FreeVariables::reach(std::span<const double> direction, double length,
                             const std::vector<bool>& held) const {
-  for (std::size_t k = 0; k < size(); ++k) {
-    if (direction[k] == 0 || (!held.empty() && held[k])) continue;
-    const double bound = direction[k] > 0 ? upper(k) : lower(k);
-    const double room = (bound - x(k)) / direction[k];
-    if (room < length) length = std::max(0.0, room);
-  }
+  for (std::size_t k = 0; k < size(); ++k)
+    if (held.empty() || !held[k]) length = list_.reach(moving_[k], direction[k], length);
   return length;
 }
 
@@ -56,15 +53,14 @@ void FreeVariables::move(std::span<const double> direction, double length,
   for (std::size_t k = 0; k < size(); ++k) {
     const std::size_t i = moving_[k];
     list_.descent[i] -= length * direction[k] * list_.curvature[i];
-    list_.x[i] = std::clamp(list_.x[i] + length * direction[k], list_.lower[i], list_.upper[i]);
+    list_.move(i, length * direction[k]);
   }
 }
 
 void FreeVariables::fix_at_bounds() {
   std::erase_if(moving_, [&](std::size_t i) {
     const double width = list_.upper[i] - list_.lower[i];
-    const double room = std::min(list_.upper[i] - list_.x[i], list_.x[i] - list_.lower[i]);
-    return room <= (std::isinf(width) ? 0 : 1e-12 * width);
+    return list_.room(i) <= (std::isinf(width) ? 0 : 1e-12 * width);
   });
 }
 

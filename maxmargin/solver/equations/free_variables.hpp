@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "maxmargin/base/threads.hpp"
+#include "maxmargin/solver/equations/bounded_point.hpp"
 
 namespace maxmargin {
 
@@ -17,14 +18,12 @@ namespace maxmargin {
 /// Those that still move are numbered anew: k < size(), at position(k) in the list of all.
 class FreeVariables {
  public:
-  struct List {
-    std::vector<double> x, lower, upper;
+  struct List : BoundedPoint {
     std::vector<double> descent;    ///< minus the derivative of the objective
     std::vector<double> curvature;  ///< D
     std::vector<float> M;           ///< row by row
 
     void reserve(std::size_t count);
-    std::size_t size() const { return x.size(); }
   };
   FreeVariables(List list, const Threads& threads);
 

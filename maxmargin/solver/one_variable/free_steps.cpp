@@ -41,11 +41,9 @@ FreeVariables::List listed(const DualQp& qp, std::span<const Index> free, FreePo
                            const Threads& threads) {
   FreeVariables::List list;
   list.reserve(free.size());
-  list.x = std::move(start.a);
   for (std::size_t k = 0; k < free.size(); ++k) {
     const Block& block = qp.block[free[k]];
-    list.lower.push_back(block.lower);
-    list.upper.push_back(block.upper);
+    list.add(start.a[k], block.lower, block.upper);
     list.curvature.push_back(block.curvature);
     list.descent.push_back(-start.slope[k]);
   }

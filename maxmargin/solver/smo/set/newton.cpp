@@ -100,9 +100,7 @@ FreeVariables::List listed(const Active& active, std::span<const Index> free,
   FreeVariables::List list;
   list.reserve(free.size());
   for (const Index v : free) {
-    list.x.push_back(active.beta[v]);
-    list.lower.push_back(active.lower[v]);
-    list.upper.push_back(active.upper[v]);
+    list.add(active.beta[v], active.lower[v], active.upper[v]);
     list.curvature.push_back(active.curvature[v]);
     list.descent.push_back(active.negative_gradient(v));
   }
