@@ -456,6 +456,7 @@ void name_others() {
   name("simplices.least_examples", "examples", simplices.least_examples, restarted);
   name("simplices.most_examples", "examples", simplices.most_examples, restarted);
   name("simplices.fresh_examples", "examples", simplices.fresh_examples, restarted);
+  name("simplices.working_set", "examples", simplices.working_set, restarted);
   name("simplices.visits_to_newton", "steps for each example", simplices.visits_to_newton,
        restarted);
   name("simplices.most_free", "classes of examples", simplices.most_free, restarted);

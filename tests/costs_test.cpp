@@ -60,10 +60,11 @@ CostModel small_is_large() {
                  .most_remaining = 1,
                  .newton_share = 1e9,
                  .most_plain = 0};
-  costs.singles = {.sets_before_newton = 1, .newton_share = 1e9};
+  costs.singles = {.sets_before_newton = 0, .newton_share = 1e9};
   costs.simplices = {.least_examples = 64,
                      .most_examples = 64,
                      .fresh_examples = 16,
+                     .working_set = 8,
                      .visits_to_newton = 1,
                      .most_free = huge,
                      .newton_share = 1e9};

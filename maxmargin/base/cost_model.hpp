@@ -88,7 +88,7 @@ struct PairChoice {
 
 /// Single variables in working sets, with equality rows (bench/solvers).
 struct SingleChoice {
-  int sets_before_newton = 4;
+  int sets_before_newton = 4;  ///< one at least
   double newton_share = 0.5;  ///< of the work so far, that Newton's steps may take
 };
 
@@ -98,6 +98,7 @@ struct SimplexChoice {
   std::size_t least_examples = 256;
   std::size_t most_examples = 4096;
   std::size_t fresh_examples = 1024;
+  std::size_t working_set = 256;  ///< of these, that are solved at a time
   std::size_t visits_to_newton = 4;  ///< steps for each example before one of Newton's
   std::size_t most_free = 1024;      ///< classes of examples in a system of Newton's
   double newton_share = 12;          ///< multiplications for each of those of the other steps

@@ -24,6 +24,10 @@ enum class Way {
   cached_rows,       ///< kernel rows that folds, or the points of a path, share
   few_columns,       ///< interior point: systems of the columns of Z where K = Z Z'
   columns_for_K,     ///< interior point: low-rank columns in the place of K, and corrections
+  simplex_sets,      ///< Crammer-Singer: some of the chosen examples at a time
+  chosen_anew,       ///< Crammer-Singer: the chosen examples make room for others
+  simplex_newton,    ///< Crammer-Singer: all free classes of a set at once
+  linear_simplices,  ///< Crammer-Singer: on the rows of a linear kernel
   count
 };
 

@@ -249,6 +249,7 @@ class Method {
     };
     keep_most(violating, choice_.fresh_examples);
     if (set_.size() + violating.size() > set_.most()) {
+      if (set_.size() > 0) context_.note(Way::chosen_anew);
       set_.clear();
       // Support vectors alone may be too many: then only what violates most.
       std::vector<Index> all(qp_.size());
@@ -303,12 +304,13 @@ class Method {
     std::vector<std::size_t> some;
     for (std::size_t p = 0; p < spread.size(); ++p)
       if (spread[p] > least) some.push_back(p);
-    if (some.size() <= options_.working_set) return some;
-    std::nth_element(some.begin(), some.begin() + static_cast<std::ptrdiff_t>(options_.working_set),
+    if (some.size() <= choice_.working_set) return some;
+    context_.note(Way::simplex_sets);
+    std::nth_element(some.begin(), some.begin() + static_cast<std::ptrdiff_t>(choice_.working_set),
                      some.end(), [&](std::size_t x, std::size_t y) {
                        return spread[x] != spread[y] ? spread[x] > spread[y] : x < y;
                      });
-    some.resize(options_.working_set);
+    some.resize(choice_.working_set);
     std::ranges::sort(some);
     return some;
   }
@@ -380,6 +382,7 @@ class Method {
       free.move(*direction, length);
       add_to_g(some, rows, *direction, length);
       ++steps_;
+      context_.note(Way::simplex_newton);
       any = any || length > 0;
       if (length == 1) break;
       // Others that would come to their bounds soon are held, lest each of them take a step.

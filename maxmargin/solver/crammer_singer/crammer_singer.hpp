@@ -23,7 +23,6 @@ struct SimplexSolution {
 struct CrammerSinger {
   Stop stop;
   std::size_t cache_bytes = std::size_t{1} << 30;
-  std::size_t working_set = 256;
   static constexpr std::string_view name = "crammer-singer";
 };
 SimplexSolution run(const SimplexQp& qp, const CrammerSinger& options, const Run& context,

@@ -120,13 +120,15 @@ TEST(CrammerSinger, GapIsASumOverRowsThatNoPointMakesNegative) {
   EXPECT_GT(sum, 0);
 }
 
-TEST(CrammerSinger, TheSameBitsForAnyNumberOfThreadsAndWorkingSet) {
+TEST(CrammerSinger, TheSameBitsForAnyNumberOfThreadsWithASmallWorkingSet) {
   const Made made = made_problem(120, 4, Rbf{2.0}, 3);
   const Stop stop{1e-4, 1e-4};
   const Threads one_thread(1), three(3);
-  const maxmargin::Run alone{one_thread};
-  const maxmargin::Run together{three};
-  const CrammerSinger options{stop, std::size_t{1} << 22, 16};
+  CostModel costs;
+  costs.simplices.working_set = 16;
+  const maxmargin::Run alone{Context(one_thread).with_costs(costs)};
+  const maxmargin::Run together{Context(three).with_costs(costs)};
+  const CrammerSinger options{stop, std::size_t{1} << 22};
   const SimplexSolution one = run(made.qp, options, alone), many = run(made.qp, options, together);
   EXPECT_EQ(one.ended, Ended::converged);
   EXPECT_EQ(one.a, many.a);
@@ -139,7 +141,7 @@ TEST(CrammerSinger, WhereNoStepIsAllowedNoneIsMade) {
   const maxmargin::Run alone{threads};
   Stop stop{1e-6, 1e-6};
   stop.iterations = 0;
-  const SimplexSolution found = run(made.qp, CrammerSinger{stop, std::size_t{1} << 22, 16}, alone);
+  const SimplexSolution found = run(made.qp, CrammerSinger{stop, std::size_t{1} << 22}, alone);
   EXPECT_EQ(found.ended, Ended::iteration_limit);
   EXPECT_EQ(found.iterations, 0u);
   EXPECT_EQ(found.a, std::vector<double>(60 * 3, 0.0));

@@ -218,6 +218,7 @@ SimplexSolved solve(const SimplexQp& qp, const Rows* x, const ClassesAtOnce& how
       x->columns * (qp.classes + 7) * sizeof(double) <= MemoryBudget{memory}.one_of_two().bytes &&
       x->columns > 0;
   SimplexSolved best;
+  if (linear) given.note(Way::linear_simplices);
   best.solver = linear ? LinearCrammerSinger::name : CrammerSinger::name;
   Run context{given};
   const Stopwatch clock;
@@ -241,7 +242,7 @@ SimplexSolved solve(const SimplexQp& qp, const Rows* x, const ClassesAtOnce& how
     }
     // Doubles may be too coarse for what large costs make of them.
     if (shortfall(certified.certificate, stop) > 1)
-      if (auto finer = certify_extended(qp, solution.a, given.threads);
+      if (auto finer = certify_extended(qp, solution.a, given);
           finer && shortfall(finer->certificate, stop) < shortfall(certified.certificate, stop))
         certified = *std::move(finer);
     solution.a = certified.a;

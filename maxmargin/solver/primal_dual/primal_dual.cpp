@@ -183,7 +183,9 @@ class Method {
       return;
     }
     if (!within_limits()) return;
-    if (++sets_ > run_.costs.singles.sets_before_newton && newton()) return;
+    // Newton's steps move no variable off its bound, and what rounding gains them counts no step:
+    // without a set between them they would go on for ever.
+    if (++sets_ > std::max(1, run_.costs.singles.sets_before_newton) && newton()) return;
     const std::size_t most = std::min(set_size_ == 1 ? 1 : steps_per_variable * set_size_,
                                       options_.stop.iterations - steps_);
     const Descent::Progress done =
