@@ -469,6 +469,23 @@ void name_others() {
   name("restarts.largest_share", "share of variables", restarts.largest_share, restarted);
   name("restarts.undecided_rows", "share of rows", restarts.undecided_rows, "bench/papers/sgma");
 
+  const UnlearnChoice& unlearning = model.unlearning;
+  name("unlearning.least_near", "variables", unlearning.least_near, restarted);
+  name("unlearning.near_for_free", "variables for each free one", unlearning.near_for_free,
+       restarted);
+  name("unlearning.most_exchanged", "variables", unlearning.most_exchanged, restarted);
+  constexpr const char* race = "maxmargin race";
+  name("races.approximate_from", "points", model.races.approximate_from, race);
+  name("races.points_a_column", "points for each column", model.races.points_a_column, race);
+  name("races.least_columns", "columns", model.races.least_columns, race);
+  name("races.most_columns", "columns", model.races.most_columns, race);
+  constexpr const char* on_disk = "bench/out-of-core";
+  name("streamed.working_rows", "rows", model.streamed.working_rows, on_disk);
+  name("streamed.working_rows_a_feature", "rows for each feature",
+       model.streamed.working_rows_a_feature, on_disk);
+  name("streamed.rows_a_working_row", "rows for each in memory", model.streamed.rows_a_working_row,
+       on_disk);
+
   const SmallMachineChoice& small = model.small_machines;
   name("small_machines.most_rows", "rows of a machine", small.most_rows, "bench/libsvm");
   name("small_machines.values_for_each_use", "values for each used", small.values_for_each_use,

@@ -5,8 +5,10 @@
 
 #include <regex>
 
+#include "maxmargin/model/predict.hpp"
 #include "maxmargin/structured/solvers/solve.hpp"
 #include "maxmargin/train/folds/cross_validate.hpp"
+#include "maxmargin/train/race.hpp"
 #include "maxmargin/train/train.hpp"
 #include "tests/enumerated_structures.hpp"
 #include "tests/made_data.hpp"
@@ -73,8 +75,15 @@ CostModel small_is_large() {
                     .largest_part = huge,
                     .largest_share = 1,
                     .undecided_rows = 0};
+  costs.unlearning = {.least_near = 0, .near_for_free = 0, .most_exchanged = huge};
+  costs.races = {
+      .approximate_from = 1, .points_a_column = 2, .least_columns = 1, .most_columns = huge};
+  costs.streamed = {.working_rows = huge};
   costs.small_machines = {.values_for_each_use = huge};
   costs.structured.few_dimensions = huge;
+  costs.certify = {
+      .near_share = 0, .least_points = 0, .points_at_stake = 1, .most_extended_work = infinity};
+  costs.weights = {.most_growth = 1e9, .small_bytes = 1e9};
   return costs;
 }
 
@@ -120,8 +129,14 @@ CostModel large_is_small() {
   costs.singles = {.sets_before_newton = 1 << 30, .newton_share = 0};
   costs.simplices = {.visits_to_newton = large, .most_free = 0, .newton_share = 0};
   costs.restarts = {.largest_part = 0, .largest_share = 0, .undecided_rows = 1};
+  costs.unlearning = {.least_near = large, .near_for_free = 0, .most_exchanged = 0};
+  costs.races.approximate_from = huge;
+  costs.streamed = {.working_rows = 1, .working_rows_a_feature = 0, .rows_a_working_row = huge};
   costs.small_machines = {.most_rows = 0};
   costs.structured.few_dimensions = 0;
+  costs.certify = {
+      .near_share = large, .least_points = huge, .points_at_stake = huge, .most_extended_work = 0};
+  costs.weights = {.most_growth = 0, .small_bytes = 0};
   return costs;
 }
 
@@ -252,6 +267,50 @@ TEST(Costs, DecideTheWayOfStructuredMachines) {
       EXPECT_LE(usual.certificate.dual, other.certificate.primal);
     }
   });
+}
+
+TEST(Costs, DecideTheWayToTheFinestCertificates) {
+  const Dataset two = made::classification(300, 6, Storage::dense_floats, 3);
+  TrainOptions options{.task = Svc{.cost = 5}, .kernel = Rbf{1}};
+  options.stop = {1e-9, 1e-10};
+  expect_same_optimum(two, options);
+}
+
+TEST(Costs, DecideTheWayOfPredictionsAndNotTheirValues) {
+  const Dataset four = made::classification(240, 6, Storage::sparse, 4, 4);
+  const Threads threads(2);
+  for (const Kernel& kernel : {Kernel(Linear{}), Kernel(Rbf{1})}) {
+    TrainOptions options{.task = Svc{.cost = 5}, .kernel = kernel};
+    const Trained trained = train(made::copy_of(four), options, threads);
+    const std::vector<double> usual = Predictor(trained.model).decision_values(four.x, threads);
+    for (const CostModel& costs : all_costs()) {
+      const std::vector<double> other =
+          Predictor(trained.model, costs).decision_values(four.x, threads);
+      ASSERT_EQ(other.size(), usual.size());
+      for (std::size_t i = 0; i < usual.size(); ++i)
+        EXPECT_NEAR(other[i], usual[i], 1e-4 * (1 + std::abs(usual[i]))) << i;
+    }
+  }
+}
+
+TEST(Costs, DecideWhichMachinesRace) {
+  const Dataset two = made::classification(60, 4, Storage::dense_floats, 3);
+  RaceOptions options;
+  options.train = {.task = Svc{.cost = 2}, .kernel = Rbf{1}};
+  options.only = {"smo"};
+  const Threads threads(2);
+  const Race usual = race(made::copy_of(two), options, threads, {});
+  EXPECT_EQ(usual.lanes.size(), 1u);
+  const Race more =
+      race(made::copy_of(two), options, Context(threads).with_costs(small_is_large()), {});
+  ASSERT_EQ(more.lanes.size(), 2u);
+  const auto is_approximate = [](const Raced& each) { return each.lane.approximate.has_value(); };
+  const auto approximate = std::ranges::find_if(more.lanes, is_approximate);
+  ASSERT_NE(approximate, more.lanes.end());
+  EXPECT_EQ(approximate->lane.approximate->rank, 30u);
+  EXPECT_TRUE(approximate->converged());
+  EXPECT_LE(more.best_dual, usual.best_primal);
+  EXPECT_LE(usual.best_dual, more.best_primal);
 }
 
 /// `bench/costs` shows every number: what it measures of it, or which bench does.

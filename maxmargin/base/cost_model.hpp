@@ -26,7 +26,8 @@ struct SolverChoice {
   std::size_t many_points = 10000;
   std::size_t many_points_a_column = 200;  ///< of K = Z Z', at least
   /// K = Z Z' is worth its own way of solving from so many points for each column on: with fewer,
-  /// the products that make its Gram matrix cost more than the factors of the whole.
+  /// the products that make its Gram matrix cost more than the factors of the whole. The same in
+  /// every run: solvers refuse by it, whoever asks.
   std::size_t least_points_a_column = 3;
 
   // Systems of equations that are expected, for limits of time: of path following, and of Newton's
@@ -89,7 +90,7 @@ struct PairChoice {
 /// Single variables in working sets, with equality rows (bench/solvers).
 struct SingleChoice {
   int sets_before_newton = 4;  ///< one at least
-  double newton_share = 0.5;  ///< of the work so far, that Newton's steps may take
+  double newton_share = 0.5;   ///< of the work so far, that Newton's steps may take
 };
 
 /// Simplices of the classes of an example (bench/papers/restarts).
@@ -98,7 +99,7 @@ struct SimplexChoice {
   std::size_t least_examples = 256;
   std::size_t most_examples = 4096;
   std::size_t fresh_examples = 1024;
-  std::size_t working_set = 256;  ///< of these, that are solved at a time
+  std::size_t working_set = 256;     ///< of these, that are solved at a time
   std::size_t visits_to_newton = 4;  ///< steps for each example before one of Newton's
   std::size_t most_free = 1024;      ///< classes of examples in a system of Newton's
   double newton_share = 12;          ///< multiplications for each of those of the other steps
@@ -114,13 +115,41 @@ struct RestartChoice {
   double undecided_rows = 0.9;  ///< share of rows from which leaving the others out saves nothing
 };
 
+/// Following a solution while a variable goes (bench/papers/restarts): over the free variables and
+/// those that are near to it.
+struct UnlearnChoice {
+  // Variables that are not free and may change sides: so many, and so many more for each free one.
+  std::size_t least_near = 256;
+  std::size_t near_for_free = 3;
+  std::size_t most_exchanged = 64;  ///< variables on another side than in the tableau
+};
+
+/// The machines of a race (`maxmargin race`): with an approximated kernel from so many points on,
+/// by a column for so many points, within bounds.
+struct RaceChoice {
+  std::size_t approximate_from = 500;  ///< points; fewer are trained exactly in no time
+  std::size_t points_a_column = 20;
+  std::size_t least_columns = 50;
+  std::size_t most_columns = 1000;
+};
+
+/// Rows on disk: those near their corners are taken into memory, at least so many, or so many for
+/// each feature, or one of so many. A row there costs as much as some hundred on disk in a pass
+/// (bench/out-of-core).
+struct StreamedChoice {
+  std::size_t working_rows = 2000;
+  std::size_t working_rows_a_feature = 64;
+  std::size_t rows_a_working_row = 512;
+};
+
 /// Many machines of a few rows each (bench/libsvm, bench/peers).
 struct SmallMachineChoice {
-  std::size_t most_rows = 40;           ///< of a machine, at most: there is no room for more
+  std::size_t most_rows = 40;           ///< of a machine; there is no room for more than these
   std::size_t values_for_each_use = 2;  ///< of K that are computed for all, for each that is used
 };
 
-/// Whether a matrix is positive semi-definite (`maxmargin check`).
+/// Whether a matrix is positive semi-definite (`maxmargin check`). The same in every run: who
+/// verifies a model looks at the same rows again.
 struct MercerChoice {
   std::size_t rows = 5000;             ///< up to which a given matrix is tested completely
   std::size_t eigenvalue_rows = 1000;  ///< up to which there are eigenvalues
@@ -129,7 +158,9 @@ struct MercerChoice {
 /// Structured outputs (bench/structural).
 struct StructuredChoice {
   std::size_t few_dimensions = 256;  ///< of w, up to which the vectors of planes are stored
-  std::size_t most_enumerated = 16;  ///< labels whose 2^labels structures are tried, not relaxed
+  /// Labels whose 2^labels structures are tried, not relaxed. The same in every run: what an oracle
+  /// finds depends on it.
+  std::size_t most_enumerated = 16;
 };
 
 /// Certificates (bench/peers), and weights of linear models (bench/libsvm).
@@ -214,6 +245,9 @@ struct CostModel {
   SingleChoice singles;
   SimplexChoice simplices;
   RestartChoice restarts;
+  UnlearnChoice unlearning;
+  RaceChoice races;
+  StreamedChoice streamed;
   SmallMachineChoice small_machines;
   MercerChoice mercer;
   StructuredChoice structured;

@@ -103,10 +103,10 @@ Known moved(const DualQp& qp, std::vector<double> a, const Known& known, Precisi
 }
 
 /// Whether beta(a) - beta(known) has so few non-zeros that its product costs little.
-bool is_small_change(const DualQp& qp, std::span<const double> a, const Known& known) {
-  constexpr std::ptrdiff_t share = CostModel{}.certify.near_share;
+bool is_small_change(const DualQp& qp, std::span<const double> a, const Known& known,
+                     const CertifyChoice& choice) {
   const auto is_there = [](double each) { return each != 0; };
-  return share * std::ranges::count_if(change_of(qp, a, known), is_there) <=
+  return choice.near_share * std::ranges::count_if(change_of(qp, a, known), is_there) <=
          std::ranges::count_if(a, is_there);
 }
 
@@ -167,14 +167,15 @@ Certified judged(const DualQp& qp, Solution solution, Known now, const Stopwatch
 }  // namespace
 
 Certified certify_from(const Known* known, const DualQp& qp, Solution solution, Precision precision,
-                       const Threads& threads) {
+                       const Context& context) {
   const Stopwatch clock;
   put_within_bounds(qp, solution.a);
   const bool is_known =
-      known != nullptr && (precision == Precision::fast ||
-                           (known->in_double && is_small_change(qp, solution.a, *known)));
-  Known now = is_known ? moved(qp, std::move(solution.a), *known, precision, threads)
-                       : product_at(qp, std::move(solution.a), precision, threads);
+      known != nullptr &&
+      (precision == Precision::fast ||
+       (known->in_double && is_small_change(qp, solution.a, *known, context.costs.certify)));
+  Known now = is_known ? moved(qp, std::move(solution.a), *known, precision, context.threads)
+                       : product_at(qp, std::move(solution.a), precision, context.threads);
   return judged(qp, std::move(solution), std::move(now), clock);
 }
 
@@ -193,22 +194,22 @@ Certified judge_unproved(const DualQp& qp, Solution solution, std::vector<double
   return {std::move(solution), certificate, clock.seconds(), std::move(f), {error}};
 }
 
-Certified certify_finer(const DualQp& qp, Certified rough, const Threads& threads) {
+Certified certify_finer(const DualQp& qp, Certified rough, const Context& context) {
   // Restricting K copies the points: worth it where few of them need f in double.
-  constexpr CertifyChoice choice = CostModel{}.certify;
+  const CertifyChoice& choice = context.costs.certify;
   const std::size_t all = qp.K->size();
   std::vector<Index> points;
   if (all >= choice.least_points &&
       qp.K->value_error(Precision::exact) < qp.K->value_error(Precision::fast))
     points = points_at_stake(qp, rough);
   if (points.empty() || points.size() > all / choice.points_at_stake)
-    return certify(qp, std::move(rough.solution), Precision::exact, threads);
+    return certify(qp, std::move(rough.solution), Precision::exact, context.threads);
   const Stopwatch clock;
   const std::vector<double> beta = qp.coefficients(rough.solution.a);
   std::vector<double> own(points.size()), f(points.size());
   for (std::size_t k = 0; k < points.size(); ++k) own[k] = beta[points[k]];
   const std::shared_ptr<const Quadratic> K = qp.K->restrict_to(points);
-  K->multiply(own, f, Precision::exact, threads);
+  K->multiply(own, f, Precision::exact, context.threads);
   const double error =
       product_error(*K, own, Precision::exact) + coefficient_error(qp, rough.solution.a);
   Known now{std::move(rough.solution.a), std::move(rough.f), std::move(rough.error)};
@@ -221,14 +222,14 @@ Certified certify_finer(const DualQp& qp, Certified rough, const Threads& thread
 }
 
 std::optional<Certified> certify_extended(const DualQp& qp, const Solution& solution,
-                                          const Threads& threads) {
+                                          const Context& context) {
   const auto support = static_cast<std::size_t>(
       std::ranges::count_if(solution.a, [](double each) { return each != 0; }));
-  if (!has_extended_product(*qp.K, support)) return std::nullopt;
+  if (!has_extended_product(*qp.K, support, context.costs.certify)) return std::nullopt;
   const Stopwatch clock;
   Solution within = solution;
   put_within_bounds(qp, within.a);
-  Known now = extended_product_at(qp, std::move(within.a), threads);
+  Known now = extended_product_at(qp, std::move(within.a), context.threads);
   return judged(qp, std::move(within), std::move(now), clock);
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "maxmargin/certify/enclosure.hpp"
+#include "maxmargin/problem/context.hpp"
 #include "maxmargin/problem/dual_qp.hpp"
 #include "maxmargin/problem/solution.hpp"
 
@@ -45,11 +46,11 @@ Certified certify(const DualQp& qp, Solution solution, Precision precision, cons
 /// the costs, is more than the gap that is asked for. Nothing where K has no such products, or they
 /// would take minutes.
 std::optional<Certified> certify_extended(const DualQp& qp, const Solution& solution,
-                                          const Threads& threads);
+                                          const Context& context);
 
 /// Refines `rough`, which was certified with float kernel values: f again in double where it
 /// matters, at support vectors and where the error of f may change a loss.
-Certified certify_finer(const DualQp& qp, Certified rough, const Threads& threads);
+Certified certify_finer(const DualQp& qp, Certified rough, const Context& context);
 
 /// The expected error of f from float kernel values; not a bound, but the noise below which a KKT
 /// violation cannot be seen.

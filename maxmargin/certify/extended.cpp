@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/certify/enclosure.hpp"
 #include "maxmargin/linalg/enclosed.hpp"
 #include "maxmargin/problem/matrix/capabilities.hpp"
@@ -16,10 +15,9 @@ constexpr double repeatable = 4;
 
 }  // namespace
 
-bool has_extended_product(const Quadratic& K, std::size_t nonzeros) {
+bool has_extended_product(const Quadratic& K, std::size_t nonzeros, const CertifyChoice& choice) {
   const ExtendedProducts* extended = K.can().extended;
-  return extended != nullptr &&
-         extended->extended_work(nonzeros) <= CostModel{}.certify.most_extended_work;
+  return extended != nullptr && extended->extended_work(nonzeros) <= choice.most_extended_work;
 }
 
 double extended_product(const Quadratic& K, std::span<const double> x, std::span<double> f,

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <span>
 
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/problem/matrix/quadratic.hpp"
 
 namespace maxmargin {
@@ -13,7 +14,7 @@ inline double scale_of(const Quadratic& K, std::size_t point) {
 }
 
 /// Whether K has products in long double, and they would not take minutes.
-bool has_extended_product(const Quadratic& K, std::size_t nonzeros);
+bool has_extended_product(const Quadratic& K, std::size_t nonzeros, const CertifyChoice& choice);
 
 /// f = K x in long double, rounded once. Returns what f may be wrong by at point p, in units of
 /// sqrt(K_pp).

@@ -20,7 +20,7 @@ Known known_at(const DualQp& qp, std::vector<double> a, const Known& known, cons
 /// As certify, but only the product of the difference from `known` has to be computed. For an exact
 /// certificate a `known` in double is of use, where the difference has few points.
 Certified certify_from(const Known* known, const DualQp& qp, Solution solution, Precision precision,
-                       const Threads& threads);
+                       const Context& context);
 
 /// The optimality conditions by a solver's own f, which nobody has proved to have this error: the
 /// objectives are no bounds. For machines of which nobody is told a gap.

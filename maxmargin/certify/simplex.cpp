@@ -197,12 +197,13 @@ double rounding_of(const SimplexQp& qp, std::span<const double> a, Precision pre
 }
 
 std::optional<SimplexCertified> certify_extended(const SimplexQp& qp, std::vector<double> a,
-                                                 const Threads& threads) {
-  if (!has_extended_product(*qp.K, qp.size() * qp.classes)) return std::nullopt;
+                                                 const Context& context) {
+  if (!has_extended_product(*qp.K, qp.size() * qp.classes, context.costs.certify))
+    return std::nullopt;
   return certified_by(qp, std::move(a), [&](const Vectors& beta, Vectors& f) {
     std::vector<double> errors;
     for (std::size_t k = 0; k < beta.size(); ++k)
-      errors.push_back(extended_product(*qp.K, beta[k], f[k], threads));
+      errors.push_back(extended_product(*qp.K, beta[k], f[k], context.threads));
     return errors;
   });
 }

@@ -35,6 +35,6 @@ double rounding_of(const SimplexQp& qp, std::span<const double> a, Precision pre
 /// The same with f in long double; nothing where K has no such products, or they would take
 /// minutes.
 std::optional<SimplexCertified> certify_extended(const SimplexQp& qp, std::vector<double> a,
-                                                 const Threads& threads);
+                                                 const Context& context);
 
 }  // namespace maxmargin

@@ -21,7 +21,8 @@ struct Mercer {
   bool is_sampled() const { return sample < rows; }
 };
 
-/// Given matrices up to this size are tested completely, and up to which there are eigenvalues.
+/// Given matrices up to this size are tested completely, and up to which there are eigenvalues: a
+/// part of what is found, and so the same in every run.
 inline constexpr std::size_t mercer_rows = CostModel{}.mercer.rows;
 inline constexpr std::size_t eigenvalue_rows = CostModel{}.mercer.eigenvalue_rows;
 

@@ -157,7 +157,8 @@ struct Predictor::Packed {
   }
 };
 
-Predictor::Predictor(const Model& given) : model_(given), packed_(std::make_unique<Packed>()) {
+Predictor::Predictor(const Model& given, const CostModel& costs)
+    : model_(given), packed_(std::make_unique<Packed>()) {
   check_kernel(given.kernel);
   if (form_of(given.kernel)) packed_->numbers = Renumbering(given.support);
   if (!packed_->numbers.none()) {
@@ -173,7 +174,7 @@ Predictor::Predictor(const Model& given) : model_(given), packed_(std::make_uniq
     packed_->functions =
         std::make_unique<ParametricFunctions>(given.functions, given.feature_names, given.features);
   const Model& model = packed_->renumbered ? *packed_->renumbered : given;
-  packed_->weights = Weights::of(model);
+  packed_->weights = Weights::of(model, costs.weights);
   if (packed_->weights) return;
   packed_->coefficients = std::make_unique<SegmentedCoefficients>(model);
   const auto order = packed_->coefficients->order();
@@ -185,13 +186,13 @@ Predictor::Predictor(const Model& given) : model_(given), packed_(std::make_uniq
     return;
   }
   if (packed_->coefficients->in_given_order()) {
-    packed_->engine = make_engine(model.kernel, model.support);
+    packed_->engine = make_engine(model.kernel, model.support, Threads(1), costs);
     return;
   }
   packed_->reordered = none_like(model.support);
   packed_->reordered.append(model.support, order);
   packed_->reordered.fit();
-  packed_->engine = make_engine(model.kernel, packed_->reordered);
+  packed_->engine = make_engine(model.kernel, packed_->reordered, Threads(1), costs);
 }
 
 Predictor::~Predictor() = default;

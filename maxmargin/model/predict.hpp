@@ -29,7 +29,7 @@ class Predictor {
  public:
   /// Keeps a reference: the model must outlive it. Throws Error for a kernel that is the user's own
   /// function when the model has none, as after loading it from a file.
-  explicit Predictor(const Model& model);
+  explicit Predictor(const Model& model, const CostModel& costs = {});
   explicit Predictor(Model&&) = delete;
   ~Predictor();
 

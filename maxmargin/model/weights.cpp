@@ -19,7 +19,7 @@ std::size_t used_features(const Rows& rows) {
 
 }  // namespace
 
-std::unique_ptr<Weights> Weights::of(const Model& model) {
+std::unique_ptr<Weights> Weights::of(const Model& model, const WeightChoice& choice) {
   const bool precomputed = is_given(model.kernel);
   if (!precomputed && !std::holds_alternative<Linear>(model.kernel)) return nullptr;
   std::size_t features = used_features(model.support);
@@ -32,7 +32,6 @@ std::unique_ptr<Weights> Weights::of(const Model& model) {
     model_bytes += static_cast<double>(machine.support.size() * (sizeof(double) + sizeof(Index)));
   const double bytes =
       static_cast<double>(features) * static_cast<double>(model.machines.size() * sizeof(double));
-  constexpr WeightChoice choice = CostModel{}.weights;
   if (bytes > choice.small_bytes && bytes > choice.most_growth * model_bytes) return nullptr;
 
   auto weights = std::make_unique<Weights>();

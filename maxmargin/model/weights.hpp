@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/model/model.hpp"
 
 namespace maxmargin {
@@ -12,7 +13,7 @@ namespace maxmargin {
 class Weights {
  public:
   /// Nothing if the kernel is neither, or if w would be much larger than the model itself.
-  static std::unique_ptr<Weights> of(const Model& model);
+  static std::unique_ptr<Weights> of(const Model& model, const WeightChoice& choice = {});
 
   /// sums[m] += w_m'x
   void add(const Rows& rows, std::size_t row, double* sums) const;

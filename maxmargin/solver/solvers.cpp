@@ -252,7 +252,7 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
       given.threads.interrupted_by([&patience] { return patience.is_over(); });
   const auto finer = [&](Certified rough) {
     try {
-      return certify_finer(qp, Certified(rough), interruptible);
+      return certify_finer(qp, Certified(rough), given.on(interruptible));
     } catch (const Threads::Interrupted&) {
       return rough;
     }
@@ -266,15 +266,16 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     std::vector<double> f = std::exchange(solution.f, {});
     try {
       if (extended)
-        if (auto found = certify_extended(qp, solution, interruptible)) return std::move(*found);
+        if (auto found = certify_extended(qp, solution, given.on(interruptible)))
+          return std::move(*found);
     } catch (const Threads::Interrupted&) {
     }
     if (judged == Judged::apart || f.empty()) {
       if (in_double)
-        return certify_from(&*in_double, qp, std::move(solution), context.precision, given.threads);
+        return certify_from(&*in_double, qp, std::move(solution), context.precision, given);
       // For rows of whole numbers exact values cost as much as fast ones.
       const Precision first = qp.K->can().coded != nullptr ? context.precision : Precision::fast;
-      Certified found = certify_from(start, qp, std::move(solution), first, given.threads);
+      Certified found = certify_from(start, qp, std::move(solution), first, given);
       if (context.precision == first) return found;
       const double before = found.seconds;
       found = finer(std::move(found));
@@ -286,7 +287,7 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     if (any_gap_will_do(digits) && context.precision == Precision::fast)
       return judge_unproved(qp, std::move(solution), std::move(f), error);
     const Known own{solution.a, std::move(f), {error}};
-    return certify_from(&own, qp, std::move(solution), context.precision, given.threads);
+    return certify_from(&own, qp, std::move(solution), context.precision, given);
   };
   if (start != nullptr) {
     context.start = start->a;
@@ -300,7 +301,7 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     solution.a = start->a;
     solution.lambda = start->lambda;
     solution.ended = Ended::converged;
-    best = certify_from(start, qp, std::move(solution), Precision::fast, given.threads);
+    best = certify_from(start, qp, std::move(solution), Precision::fast, given);
     if (reached(best.certificate, stop) &&
         stop.kkt >= rounding_margin * expected_rounding(qp, best.solution.a))
       return best;

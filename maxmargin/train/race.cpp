@@ -13,10 +13,6 @@
 namespace maxmargin {
 namespace {
 
-// Fewer points are trained exactly in no time.
-constexpr std::size_t fewest_points_to_approximate = 500;
-constexpr std::size_t fewest_raced = 50, most_raced = 1000;
-
 Subproblem largest(const Subproblems& problems) {
   std::size_t most = 0;
   for (std::size_t k = 1; k < problems.list.size(); ++k)
@@ -24,16 +20,18 @@ Subproblem largest(const Subproblems& problems) {
   return problems.list[most];
 }
 
-std::vector<std::size_t> ranks_for(const DualQp& qp, const RaceOptions& options) {
+std::vector<std::size_t> ranks_for(const DualQp& qp, const RaceOptions& options,
+                                   const RaceChoice& choice) {
   const Quadratic& K = *qp.K;
   if (options.train.approximate || K.definite() == Definite::no || K.columns() < K.size())
     return {};
   if (!options.ranks.empty()) return options.ranks;
-  if (K.size() < fewest_points_to_approximate) return {};
-  return {std::clamp(K.size() / 20, fewest_raced, most_raced)};
+  if (K.size() < choice.approximate_from) return {};
+  return {std::clamp(K.size() / choice.points_a_column, choice.least_columns, choice.most_columns)};
 }
 
-std::vector<Lane> lanes_for(const DualQp& qp, const RaceOptions& options, const Solver& chosen) {
+std::vector<Lane> lanes_for(const DualQp& qp, const RaceOptions& options, const Solver& chosen,
+                            const RaceChoice& choice) {
   std::vector<Lane> lanes;
   const auto* path = std::get_if<InteriorPoint>(&chosen);
   for_each_component<Solver>([&](const auto& solver) {
@@ -42,7 +40,7 @@ std::vector<Lane> lanes_for(const DualQp& qp, const RaceOptions& options, const 
     if (path != nullptr && path->low_rank > 0 && solver.name == InteriorPoint::name)
       lanes.push_back({.solver = std::string(solver.name), .low_rank = path->low_rank});
   });
-  for (const std::size_t rank : ranks_for(qp, options))
+  for (const std::size_t rank : ranks_for(qp, options, choice))
     if (rank > 0)
       lanes.push_back({"auto", Approximate{.selection = Selection::pivoted, .rank = rank}});
   if (options.on_disk != nullptr)
@@ -139,7 +137,8 @@ Race race(Dataset data, const RaceOptions& options, const Context& context,
 
   Race race{{}, choose_solver(formulated.qp, train.stop, train.memory_bytes, context.costs)};
   const Runner runner(prepared, train, options.on_disk, context);
-  const std::vector<Lane> lanes = lanes_for(formulated.qp, options, race.automatic.solver);
+  const std::vector<Lane> lanes =
+      lanes_for(formulated.qp, options, race.automatic.solver, context.costs.races);
   for (const Lane& lane : lanes) {
     Raced raced{lane, {}, {}, 0};
     if (lane.out_of_core)

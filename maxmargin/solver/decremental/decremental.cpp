@@ -14,9 +14,6 @@ namespace {
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 // Changes that are judged at once, by one product.
 constexpr std::size_t changes_at_once = 32;
-// Of the variables that are not free, so many can change sides at first, and so many more for each
-// free one: those that stand at their bounds for the least reason.
-constexpr std::size_t least_near = 256, near_for_free = 3;
 // Rounds in which a solution is made exact, to this share of the tolerance; a larger one will do.
 constexpr int most_rounds = 12;
 constexpr double share_wanted = 1e-4, share_enough = 0.05;
@@ -43,9 +40,11 @@ double missed(BoundState standing, double g) {
 
 class Unlearning final : public Decremental {
  public:
-  Unlearning(const DualQp& qp, const Certified& solved, const Stop& stop)
+  Unlearning(const DualQp& qp, const Certified& solved, const Stop& stop,
+             const UnlearnChoice& choice)
       : qp_(qp),
         stop_(stop),
+        choice_(choice),
         rows_(qp),
         a_(solved.solution.a),
         lambda_(qp.A.empty() ? 0.0 : solved.solution.lambda.at(0)) {
@@ -98,6 +97,11 @@ class Unlearning final : public Decremental {
   double find_slopes(const Threads& threads);
   std::unique_ptr<PivotedSolution> pivoted(std::size_t near, const Threads& threads) const;
   void prepare_columns(const Threads& threads);
+  /// Variables that can change sides at first beside so many free ones: those that stand at their
+  /// bounds for the least reason.
+  std::size_t near_beside(std::size_t free) const {
+    return choice_.least_near + choice_.near_for_free * free;
+  }
   double border(Index v) const { return qp_.A.empty() ? 0.0 : qp_.A[0][v]; }
   std::vector<Index> support() const {
     std::vector<Index> list;
@@ -108,6 +112,7 @@ class Unlearning final : public Decremental {
 
   const DualQp& qp_;
   Stop stop_;
+  UnlearnChoice choice_;
   mutable SignedRows rows_;
   std::vector<double> a_, g_;
   std::vector<BoundState> standing_;
@@ -123,7 +128,7 @@ bool Unlearning::fits(std::size_t bytes) const {
     free += standing_[v] == BoundState::free;
   }
   // Rows and columns, those of variables that come near too; the inverse and its factor.
-  const double near = static_cast<double>(least_near) + static_cast<double>(near_for_free) * free;
+  const auto near = static_cast<double>(near_beside(static_cast<std::size_t>(free)));
   const double numbers =
       static_cast<double>(qp_.size()) * (2 * support + 3 * free + 2 * near) + 3 * free * free;
   return numbers * sizeof(double) <= static_cast<double>(bytes);
@@ -168,7 +173,7 @@ std::unique_ptr<PivotedSolution> Unlearning::pivoted(std::size_t near,
   order.resize(count);
   auto tableau = Tableau::make(qp_, order, free, rows_, threads);
   if (!tableau) return nullptr;
-  auto result = std::make_unique<PivotedSolution>(*std::move(tableau), rows_);
+  auto result = std::make_unique<PivotedSolution>(*std::move(tableau), rows_, choice_);
   result->lambda = lambda_;
   for (const Index v : order) {
     result->a.push_back(a_[v]);
@@ -187,7 +192,7 @@ bool Unlearning::prepare(std::size_t bytes, const Threads& threads) {
   double most = find_slopes(threads);
   for (int round = 0; round < most_rounds && most > share_wanted * stop_.kkt; ++round) {
     const auto free = static_cast<std::size_t>(std::ranges::count(standing_, BoundState::free));
-    const auto from = pivoted(least_near + near_for_free * free, threads);
+    const auto from = pivoted(near_beside(free), threads);
     if (!from) return false;
     const Tableau& tableau = from->tableau;
     std::vector<double> violation;
@@ -209,7 +214,7 @@ bool Unlearning::prepare(std::size_t bytes, const Threads& threads) {
 
 void Unlearning::prepare_columns(const Threads& threads) {
   const auto free = static_cast<std::size_t>(std::ranges::count(standing_, BoundState::free));
-  pivoted_ = pivoted(least_near + near_for_free * free, threads);
+  pivoted_ = pivoted(near_beside(free), threads);
   if (!pivoted_) return;
   const Tableau& tableau = pivoted_->tableau;
   std::vector<Index> bounded = support();
@@ -384,10 +389,10 @@ std::vector<double> Unlearning::values(std::span<const std::vector<Bounds>> chan
 
 std::unique_ptr<Decremental> Decremental::make(const DualQp& qp, const Certified& solved,
                                                const Stop& stop, std::size_t bytes,
-                                               const Threads& threads) {
+                                               const Context& context) {
   if (!is_plain(qp)) return nullptr;
-  auto result = std::make_unique<Unlearning>(qp, solved, stop);
-  if (!result->prepare(bytes, threads)) return nullptr;
+  auto result = std::make_unique<Unlearning>(qp, solved, stop, context.costs.unlearning);
+  if (!result->prepare(bytes, context.threads)) return nullptr;
   return result;
 }
 

@@ -4,6 +4,7 @@
 
 #include "maxmargin/certify/certify.hpp"
 #include "maxmargin/linalg/symmetric.hpp"
+#include "maxmargin/problem/context.hpp"
 
 namespace maxmargin {
 
@@ -21,7 +22,7 @@ class Decremental {
   /// more than `bytes`. Keeps a reference to `qp`.
   static std::unique_ptr<Decremental> make(const DualQp& qp, const Certified& solved,
                                            const Stop& stop, std::size_t bytes,
-                                           const Threads& threads);
+                                           const Context& context);
   virtual ~Decremental() = default;
 
   /// The bounds of a variable afterwards, within those it has.

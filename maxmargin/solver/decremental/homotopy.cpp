@@ -6,7 +6,7 @@
 namespace maxmargin {
 namespace {
 
-constexpr std::size_t most_exchanged = 64, most_turns = 1000;
+constexpr std::size_t most_turns = 1000;
 // Rates below this move nothing that counts.
 constexpr double negligible = 1e-13;
 // Multiplications that a column takes, beyond which several are computed together.
@@ -175,7 +175,7 @@ Homotopy::Event Homotopy::next_event(double length) const {
 Homotopy::Outcome Homotopy::follow(const Along& along, double length) {
   std::size_t last = none;
   for (std::size_t turn = 0; turn < most_turns; ++turn, ++turns_) {
-    if (exchanged_.size() > most_exchanged) return Outcome::crowded;
+    if (exchanged_.size() > from_.most_exchanged) return Outcome::crowded;
     if (!find_rates(along)) return Outcome::stuck;
     const auto [way, position] = next_event(length);
     for (std::size_t i = 0; i < a_.size(); ++i)

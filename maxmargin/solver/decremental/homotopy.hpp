@@ -3,6 +3,7 @@
 #include <map>
 #include <mutex>
 
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/solver/decremental/tableau.hpp"
 
 namespace maxmargin {
@@ -33,11 +34,12 @@ class ColumnStore {
 
 /// A solution, and the tableau of its free variables. All by positions.
 struct PivotedSolution {
-  PivotedSolution(Tableau made, SignedRows& rows)
-      : tableau(std::move(made)), columns(tableau, rows) {}
+  PivotedSolution(Tableau made, SignedRows& rows, const UnlearnChoice& choice)
+      : tableau(std::move(made)), columns(tableau, rows), most_exchanged(choice.most_exchanged) {}
 
   Tableau tableau;
   mutable ColumnStore columns;
+  std::size_t most_exchanged;  ///< from here on a tableau of its own is worth it
   std::vector<double> a, g, lower, upper;
   std::vector<BoundState> standing;
   double lambda = 0;

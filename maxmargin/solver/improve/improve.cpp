@@ -39,7 +39,7 @@ class Improver {
         options_(options),
         choose_(choose),
         threads_(context.threads),
-        choice_(context.costs.restarts),
+        costs_(context.costs),
         observer_(context.observer),
         points_(qp.K->size()) {
     most_rank_ = options.first.rank > 0 ? std::min(options.first.rank, points_) : points_;
@@ -104,7 +104,7 @@ class Improver {
 
   /// Solves with what is in play and judges the result over all rows.
   std::optional<ImproveLimit> round() {
-    const RowsInPlay rows(qp_, play_, low_, a_, threads_);
+    const RowsInPlay rows(qp_, play_, low_, a_, Context(threads_).with_costs(costs_));
     Stop stop = options_.stop;
     stop.seconds = std::max(0.0, options_.stop.seconds - clock_.seconds());
     stop.relative_gap = std::min(stop.relative_gap, share_of_gap * options_.relative_gap);
@@ -114,7 +114,9 @@ class Improver {
     const Known start = rows.start(a_);
     const Certified solved =
         solve_from(result_.rounds.empty() ? nullptr : &start, rows.problem(), choice.solver,
-                   {threads_, [this](const Progress& progress) { return ask(progress); }});
+                   Context(threads_, [this](const Progress& progress) {
+                     return ask(progress);
+                   }).with_costs(costs_));
     iterations_ += solved.solution.iterations;
     rows.put_back(solved.solution.a, a_);
     judge(rows, solved);
@@ -238,7 +240,7 @@ class Improver {
     std::vector<Index> undecided = nearest(distance, std::max(least, times_the_change * change));
     // Decided rows stay in play where a problem without them is hardly smaller.
     if (static_cast<double>(undecided.size()) >
-        choice_.undecided_rows * static_cast<double>(points_))
+        costs_.restarts.undecided_rows * static_cast<double>(points_))
       undecided = nearest(distance, infinity);
     if (columns_that_fit(undecided.size() + columns) >= columns) return undecided;
     const std::size_t room = options_.memory_bytes / (sizeof(double) * copies_of_Z * columns);
@@ -296,7 +298,7 @@ class Improver {
   const Improve& options_;
   const ChooseRound& choose_;
   const Threads& threads_;
-  const RestartChoice choice_;
+  const CostModel costs_;
   const Observer& observer_;
   const std::size_t points_;
   std::size_t most_rank_ = 0;

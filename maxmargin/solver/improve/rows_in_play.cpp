@@ -45,13 +45,17 @@ std::vector<double> values_at_basis(const Quadratic& K, std::span<const Index> b
 }  // namespace
 
 RowsInPlay::RowsInPlay(const DualQp& whole, std::span<const Index> play, const Approximated& low,
-                       std::span<const double> a, const Threads& threads)
-    : whole_(whole), play_(play), low_(low), threads_(threads), fixed_(low.basis.size(), 0.0) {
+                       std::span<const double> a, const Context& context)
+    : whole_(whole),
+      play_(play),
+      low_(low),
+      threads_(context.threads),
+      fixed_(low.basis.size(), 0.0) {
   constexpr Index out = 0xffffffffu;
   std::vector<Index> position(whole.K->size(), out);
   for (std::size_t k = 0; k < play.size(); ++k) position[play[k]] = static_cast<Index>(k);
 
-  problem_.K = make_low_rank_quadratic(low.Z);
+  problem_.K = make_low_rank_quadratic(low.Z, context.costs);
   problem_.d = whole.d;
   std::vector<double> beta(whole.K->size(), 0.0);
   for (std::size_t v = 0; v < whole.size(); ++v) {
@@ -78,10 +82,10 @@ RowsInPlay::RowsInPlay(const DualQp& whole, std::span<const Index> play, const A
   }
   if (which.empty()) return;
   for (const Index k : low.basis) basis.push_back(play[k]);
-  fixed_ = values_at_basis(*whole.K, basis, which, coefficients, threads);
+  fixed_ = values_at_basis(*whole.K, basis, which, coefficients, threads_);
   solve_lower(low, fixed_);
   std::vector<double> shift(play.size());
-  low.Z->spread(fixed_, shift, threads);
+  low.Z->spread(fixed_, shift, threads_);
   for (std::size_t k = 0; k < variables_.size(); ++k)
     problem_.block[k].linear += problem_.block[k].sign * shift[problem_.row[k]];
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "maxmargin/certify/known.hpp"
+#include "maxmargin/problem/context.hpp"
 #include "maxmargin/problem/dual_qp.hpp"
 #include "maxmargin/problem/matrix/low_rank/approximate.hpp"
 
@@ -22,7 +23,7 @@ class RowsInPlay {
  public:
   /// `low` is over the points in play, in their order. All arguments must outlive it.
   RowsInPlay(const DualQp& whole, std::span<const Index> play, const Approximated& low,
-             std::span<const double> a, const Threads& threads);
+             std::span<const double> a, const Context& context);
 
   const DualQp& problem() const { return problem_; }
   /// The values of `a` as a start of it.

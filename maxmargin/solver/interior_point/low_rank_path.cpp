@@ -56,7 +56,7 @@ class Corrector {
       how.rank = std::min(how.rank, more_than_estimated * *needed + some_columns);
     const Approximated low = approximate(*qp_.K, how, run_.threads, go_on());
     Z_ = low.Z;
-    low_rank_.K = make_low_rank_quadratic(Z_);
+    low_rank_.K = make_low_rank_quadratic(Z_, run_.costs);
     return !low.residual.empty() && low.residual.back() <= residual * low.trace;
   }
 

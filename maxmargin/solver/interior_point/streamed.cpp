@@ -29,9 +29,6 @@ constexpr double least_factor = 1e-3, most_factor = 0.5;
 constexpr double slope_left = 0.5;
 // Rows within so many mu of a corner may still change sides.
 constexpr double undecided = 20;
-// Rows that are taken into memory: at least so many, or so many for each feature, or this share. A
-// row there costs as much as some hundred on disk in a pass.
-constexpr std::size_t working_rows = 2000, working_rows_per_number = 64, working_share = 512;
 // Their number is known from the point before: some more than expected are let in.
 constexpr double slack = 1.5;
 constexpr int streamed_rounds = 6;
@@ -110,8 +107,10 @@ class StreamedFollower {
         mu_(outline_.barriers ? first_mu * outline_.slope : 0),
         limits_(run, options.stop) {
     const std::size_t fit = options.working_bytes / streamed_row_bytes(problem.numbers());
-    const std::size_t worth = std::max(
-        {working_rows, working_rows_per_number * problem.numbers(), outline_.rows / working_share});
+    const StreamedChoice& choice = run.costs.streamed;
+    const std::size_t worth =
+        std::max({choice.working_rows, choice.working_rows_a_feature * problem.numbers(),
+                  outline_.rows / choice.rows_a_working_row});
     const auto without_slack = [](std::size_t rows) {
       return static_cast<std::size_t>(static_cast<double>(rows) / slack);
     };

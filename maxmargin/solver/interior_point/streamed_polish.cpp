@@ -179,7 +179,7 @@ std::optional<Restricted> solve_restricted(const StreamedProblem& problem, Corne
   const std::size_t points = on_corners.row.back() + 1;
   const auto Z = std::make_shared<const LowRank>(points, columns, std::move(on_corners.Z));
   DualQp qp;
-  qp.K = make_low_rank_quadratic(Z);
+  qp.K = make_low_rank_quadratic(Z, run.costs);
   qp.row = std::move(on_corners.row);
   qp.block = std::move(on_corners.block);
   std::vector<double> shift(points);

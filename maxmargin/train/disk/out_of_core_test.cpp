@@ -60,8 +60,9 @@ TrainOptions linear(const Task& task) {
 /// The same objectives, decision values and labels as from the same rows in memory, and a model
 /// that can be verified.
 void expect_equal(const std::string& path, const ReadOptions& reading, const SpilledData& data,
-                  const TrainOptions& options, const Threads& threads) {
-  const TrainedOutOfCore streamed = train(data, options, threads);
+                  const TrainOptions& options, const Context& context) {
+  const Threads& threads = context.threads;
+  const TrainedOutOfCore streamed = train(data, options, context);
   const Trained whole = train(read(path, reading, threads), options, threads);
   EXPECT_EQ(streamed.trained.ended, Ended::converged);
   EXPECT_EQ(streamed.trained.model.data_hash, whole.model.data_hash);
@@ -96,6 +97,17 @@ void expect_equal(const std::string& path, const ReadOptions& reading, const Spi
 TEST_F(OutOfCoreTest, TwoClasses) {
   const std::string path = write(made::classification(700, 6, made::Storage::sparse, 1));
   expect_equal(path, {}, spilled(path, Outcome::classes), linear(Svc{}), threads_);
+}
+
+TEST_F(OutOfCoreTest, TheSameOptimumWithFewerRowsInMemory) {
+  const std::string path = write(made::classification(700, 6, made::Storage::sparse, 1));
+  const SpilledData data = spilled(path, Outcome::classes);
+  CostModel costs;
+  costs.streamed = {.working_rows = 1, .working_rows_a_feature = 1, .rows_a_working_row = 700};
+  const Context few = Context(threads_).with_costs(costs);
+  expect_equal(path, {}, data, linear(Svc{}), few);
+  EXPECT_NE(train(data, linear(Svc{}), few).trained.model.machines[0].iterations,
+            train(data, linear(Svc{}), threads_).trained.model.machines[0].iterations);
 }
 
 TEST_F(OutOfCoreTest, SeveralClassesThatAreWordsWithWeights) {

@@ -48,7 +48,7 @@ std::vector<double> values_without(const WholeMachine& whole, std::span<const st
   const Stopwatch clock;
   const auto unlearning =
       Decremental::make(formulated.qp, certified, options.stop,
-                        memory_for(options, context).leave_one_out().bytes, context.threads);
+                        memory_for(options, context).leave_one_out().bytes, context);
   if (!unlearning) return result;
   const std::size_t blocks = formulated.shares.size() / problem.examples.size();
   const auto others = [&](double target) {

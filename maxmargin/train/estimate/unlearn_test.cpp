@@ -43,14 +43,15 @@ struct Solved {
 
 /// Leaves out each support vector both ways; a value that was followed must be that of the machine
 /// trained afresh.
-Counts compared(const Dataset& data, const TrainOptions& options, const Threads& threads) {
+Counts compared(const Dataset& data, const TrainOptions& options, const Context& context) {
+  const Threads& threads = context.threads;
   const Solved solved(data, options, threads);
   const auto& [prepared, problem, formulated, certified] = solved;
   std::vector<std::size_t> examples;
   for (const auto& [row, beta] : formulated.coefficients(certified.solution.a))
     for (std::size_t i = 0; i < problem.examples.size(); ++i)
       if (problem.examples[i].row == row) examples.push_back(i);
-  const std::vector<double> f = values_without(solved.whole(), examples, options, threads);
+  const std::vector<double> f = values_without(solved.whole(), examples, options, context);
   Counts counts;
   for (std::size_t k = 0; k < examples.size(); ++k) {
     ++counts.all;
@@ -94,6 +95,26 @@ TEST(Unlearn, SaysWhatMachinesTrainedWithoutTheRowSay) {
   EXPECT_GT(sum.all, 1000u);
   // Where no variable is left free, b is not determined, and nothing is said.
   EXPECT_GT(sum.followed, sum.all * 3 / 4);
+}
+
+/// With none near at first, what comes near is looked at again over all variables; where one
+/// exchange is too much, less is said. What is said stays the same.
+TEST(Unlearn, SaysTheSameWhateverItsWayIsSaidToCost) {
+  const Threads threads(1);
+  const auto followed = [&](const UnlearnChoice& choice) {
+    CostModel costs;
+    costs.unlearning = choice;
+    Counts sum;
+    for (std::uint64_t seed = 0; seed < 10; ++seed)
+      add(sum, compared(made::classification(30, 2, Storage::dense_doubles, 300 + seed),
+                        tight(Svc{.cost = 1}, Rbf{1.0}), Context(threads).with_costs(costs)));
+    EXPECT_GT(sum.all, 50u);
+    return sum.followed;
+  };
+  const std::size_t usual = followed({});
+  EXPECT_GT(usual, 50u);
+  EXPECT_GT(followed({.least_near = 0, .near_for_free = 0}), usual / 2);
+  EXPECT_LT(followed({.most_exchanged = 0}), usual);
 }
 
 TEST(Unlearn, TakesPointsThatDependOnEachOther) {

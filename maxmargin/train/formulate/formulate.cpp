@@ -241,7 +241,8 @@ Points shared_points(const Examples& data, std::span<const Example> examples) {
 }
 
 /// In the order of the approximation; all of its points share its numbers.
-Points approximated_points(const Examples& data, std::span<const Example> examples) {
+Points approximated_points(const Examples& data, std::span<const Example> examples,
+                           const CostModel& costs) {
   const ApproximatedKernel& kernel = *data.approximation;
   std::vector<Index> which;
   for (const Example& example : examples) which.push_back(kernel.point_of_row[example.row]);
@@ -254,7 +255,7 @@ Points approximated_points(const Examples& data, std::span<const Example> exampl
   }
   const auto& Z = kernel.low.Z;
   points.K = make_low_rank_quadratic(
-      which.size() == Z->points() ? Z : std::make_shared<const LowRank>(Z->chosen(which)));
+      which.size() == Z->points() ? Z : std::make_shared<const LowRank>(Z->chosen(which)), costs);
   return points;
 }
 
@@ -281,7 +282,7 @@ Formulated formulate(const Examples& data, std::span<const Example> examples, co
   Formulated result;
   DualQp& qp = result.qp;
   const bool by_number = is_given(kernel);
-  Points points = data.approximation ? approximated_points(data, examples)
+  Points points = data.approximation ? approximated_points(data, examples, context.costs)
                   : data.K           ? shared_points(data, examples)
                                      : own_points(data, examples, kernel, context);
   VariableList variables(qp, data.functions, examples);

@@ -20,7 +20,8 @@ namespace maxmargin {
 /// turn in the same one.
 class FewRows {
  public:
-  static constexpr std::size_t most = CostModel{}.small_machines.most_rows;  ///< there is room for
+  /// There is room for; who asks for fewer by a run's costs has fewer.
+  static constexpr std::size_t most = CostModel{}.small_machines.most_rows;
   /// Where the rounding of the gradient hides a violation, so often so much less is tried for.
   static constexpr int rounds = 4;
   static constexpr double tighter = 0.1;

@@ -22,7 +22,8 @@ constexpr std::size_t piece = 256;
 
 class LowRankQuadratic final : public Quadratic, Factored {
  public:
-  explicit LowRankQuadratic(std::shared_ptr<const LowRank> Z) : Z_(std::move(Z)) {
+  LowRankQuadratic(std::shared_ptr<const LowRank> Z, LinearCost value)
+      : Z_(std::move(Z)), value_(value) {
     diagonal_.resize(Z_->points());
     for (std::size_t i = 0; i < diagonal_.size(); ++i)
       for (std::size_t j = 0; j < Z_->rank(); ++j) diagonal_[i] += Z_->row(i)[j] * Z_->row(i)[j];
@@ -36,7 +37,7 @@ class LowRankQuadratic final : public Quadratic, Factored {
             .deviation = float_rounding,
             .fast_error = error,
             .exact_error = error,
-            .value_cost = CostModel{}.low_rank.of(static_cast<double>(Z_->rank())),
+            .value_cost = value_.of(static_cast<double>(Z_->rank())),
             .bytes = Z_->bytes(),
             .columns = Z_->rank()};
   }
@@ -76,11 +77,13 @@ class LowRankQuadratic final : public Quadratic, Factored {
   }
 
   std::shared_ptr<const Quadratic> restrict_to(std::span<const Index> points) const override {
-    return make_low_rank_quadratic(std::make_shared<const LowRank>(Z_->chosen(points)));
+    return std::make_shared<LowRankQuadratic>(std::make_shared<const LowRank>(Z_->chosen(points)),
+                                              value_);
   }
 
  private:
   std::shared_ptr<const LowRank> Z_;
+  LinearCost value_;
   std::vector<double> diagonal_;
 };
 
@@ -169,8 +172,9 @@ LowRank LowRank::chosen(std::span<const Index> which) const {
   return result;
 }
 
-std::shared_ptr<const Quadratic> make_low_rank_quadratic(std::shared_ptr<const LowRank> Z) {
-  return std::make_shared<LowRankQuadratic>(std::move(Z));
+std::shared_ptr<const Quadratic> make_low_rank_quadratic(std::shared_ptr<const LowRank> Z,
+                                                         const CostModel& costs) {
+  return std::make_shared<LowRankQuadratic>(std::move(Z), costs.low_rank);
 }
 
 }  // namespace maxmargin

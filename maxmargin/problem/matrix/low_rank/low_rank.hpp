@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "maxmargin/base/buffer.hpp"
+#include "maxmargin/base/cost_model.hpp"
 #include "maxmargin/problem/matrix/quadratic.hpp"
 
 namespace maxmargin {
@@ -42,6 +43,7 @@ class LowRank {
 };
 
 /// Z Z' as a matrix for every solver.
-std::shared_ptr<const Quadratic> make_low_rank_quadratic(std::shared_ptr<const LowRank> Z);
+std::shared_ptr<const Quadratic> make_low_rank_quadratic(std::shared_ptr<const LowRank> Z,
+                                                         const CostModel& costs = {});
 
 }  // namespace maxmargin

@@ -23,6 +23,7 @@ struct MultilabelExamples {
 /// labels, and the relaxation of binary_field.hpp otherwise.
 class MultilabelOracle : public Oracle {
  public:
+  /// Part of what it says of its exactness, and so the same in every run.
   static constexpr std::size_t most_enumerated = CostModel{}.structured.most_enumerated;
   /// `data` outlives it.
   explicit MultilabelOracle(const MultilabelExamples& data);
