@@ -1,10 +1,8 @@
 #include "maxmargin/solver/solvers.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdio>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,9 +10,11 @@
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/base/memory_budget.hpp"
+#include "maxmargin/certify/certify_known.hpp"
 #include "maxmargin/certify/enclosure.hpp"
 #include "maxmargin/problem/consistent.hpp"
 #include "maxmargin/problem/margin.hpp"
+#include "maxmargin/solver/patience.hpp"
 #include "maxmargin/solver/solve_from.hpp"
 
 namespace maxmargin {
@@ -131,46 +131,20 @@ bool has_gone_far(const DualQp& qp, const DualQp& bounded, std::span<const doubl
   return false;
 }
 
-/// Asks an observer and the clock, on behalf of a certificate that takes long and from any of its
-/// threads, whether there is still time for it.
-class Patience {
- public:
-  Patience(const Observer& observer, double seconds) : observer_(observer), seconds_(seconds) {}
-
-  /// What is told, from now on.
-  void tell(const Progress& progress, double seconds) {
-    const std::lock_guard lock(mutex_);
-    progress_ = progress;
-    progress_.seconds = seconds;
-  }
-  void end(Control answer) {
-    ended_ = answer == Control::cancel ? Ended::cancelled : Ended::time_limit;
-    over_ = true;
-  }
-  bool is_over() {
-    constexpr double between = 0.1;
-    if (over_) return true;
-    const std::unique_lock lock(mutex_, std::try_to_lock);
-    const double now = clock_.seconds();
-    if (!lock || now < asked_ + between) return false;
-    asked_ = now;
-    const Control answer = observer_ ? observer_(progress_) : Control::proceed;
-    if (answer == Control::proceed && now < seconds_) return false;
-    end(answer);
-    return true;
-  }
-  std::optional<Ended> ended() const { return over_ ? std::optional(ended_) : std::nullopt; }
-
- private:
-  const Observer& observer_;
-  const double seconds_;
-  Stopwatch clock_;
-  std::mutex mutex_;
-  Progress progress_;
-  double asked_ = 0;
-  std::atomic<bool> over_ = false;
-  Ended ended_ = Ended::time_limit;
-};
+/// What is said of a solution whose certificate would take too long: f is the solver's own, or
+/// none, and nobody knows how far from the optimum it is.
+Certified uncertified(const DualQp& qp, Solution solution, std::vector<double> f) {
+  f.resize(qp.K->size());
+  Known own{solution.a, std::move(f), {infinity}};
+  Certified result = certify_known(qp, std::move(solution), std::move(own));
+  Certificate& certificate = result.certificate;
+  certificate.primal = certificate.best_primal = certificate.gap = infinity;
+  certificate.dual = certificate.best_dual = -infinity;
+  certificate.relative_gap = certificate.kkt = infinity;
+  result.charge = 0;
+  result.obstacle = std::string(no_time_to_certify);
+  return result;
+}
 
 /// Keeps the better of two certified solutions, and the best bounds of both. One that meets the
 /// tolerances is better than one that does not, even if its gap is slightly larger.
@@ -245,11 +219,13 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     };
   bool extended = false;           // doubles are not enough for the certificate
   std::optional<Known> in_double;  // of the round before, where its certificate was
-  // Where doubles or floats are not enough a certificate may take a minute: not when all has to
-  // end.
+  // Where doubles or floats are not enough a certificate may take a minute, and of many rows any:
+  // not when all has to end.
   Patience patience(given.observer, std::min(given.seconds, stop.seconds));
   const Threads interruptible =
       given.threads.interrupted_by([&patience] { return patience.is_over(); });
+  const Threads hurried =
+      given.threads.interrupted_by([&patience] { return patience.is_exhausted(); });
   const auto finer = [&](Certified rough) {
     try {
       return certify_finer(qp, Certified(rough), given.on(interruptible));
@@ -271,11 +247,16 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     } catch (const Threads::Interrupted&) {
     }
     if (judged == Judged::apart || f.empty()) {
-      if (in_double)
-        return certify_from(&*in_double, qp, std::move(solution), context.precision, given);
       // For rows of whole numbers exact values cost as much as fast ones.
-      const Precision first = qp.K->can().coded != nullptr ? context.precision : Precision::fast;
-      Certified found = certify_from(start, qp, std::move(solution), first, given);
+      const Precision first =
+          in_double || qp.K->can().coded != nullptr ? context.precision : Precision::fast;
+      Certified found;
+      try {
+        found = certify_from(in_double ? &*in_double : start, qp, Solution(solution), first,
+                             given.on(hurried));
+      } catch (const Threads::Interrupted&) {
+        return uncertified(qp, std::move(solution), std::move(f));
+      }
       if (context.precision == first) return found;
       const double before = found.seconds;
       found = finer(std::move(found));

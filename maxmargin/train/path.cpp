@@ -152,6 +152,7 @@ class Walk {
       PathPoint& point = path_.points[k];
       const Subproblem now = at_point(problem, k);
       const Stopwatch clock;
+      if (k > 0 && !keeps_matrix_ && is_over(machine)) return leave_out_from(k);
       // The kernel rows of one width only at a time.
       if (!keeps_matrix_) all.reset();
       if (!all) all = formulated(now, k);
@@ -163,6 +164,11 @@ class Walk {
       point.seconds += clock.seconds();
       const Stopwatch fold_clock;
       for (std::size_t fold = 0; fold < rest.size(); ++fold) {
+        if (is_over(machine)) {
+          judged_ = 0;
+          point.ended = worse(point.ended, audience_.ended(Ended::time_limit));
+          break;
+        }
         const Formulated less = without(*all, now.examples, now.loss, now.bias, left_out_[fold]);
         rest[fold] = solve(less, rest[fold] ? &*rest[fold] : nullptr, &*whole, k, machine);
         judge(point, *all, now, *rest[fold], static_cast<int>(fold));
@@ -173,17 +179,12 @@ class Walk {
     }
   }
 
-  /// Whether all has to end before this machine, one of many. Of a sum over some of the machines
-  /// nothing is claimed.
+  /// Whether all has to end before this machine, one of many or of many rows. Of a sum over some of
+  /// the machines nothing is claimed.
   bool is_over_before(std::size_t machine) {
-    if (prepared_.problems.list.size() <= SubproblemList::most_kept) return false;
-    audience_.look(machine * options_.values.size());
-    if (!audience_.is_over(options_.train.stop)) return false;
-    path_.ended = worse(path_.ended, audience_.ended(Ended::time_limit));
-    for (PathPoint& point : path_.points) {
-      point.certificate = {};
-      point.ended = worse(point.ended, path_.ended);
-    }
+    if (!takes_long_to_certify(prepared_.examples, prepared_.problems.list)) return false;
+    if (!is_over(machine)) return false;
+    leave_out_from(0);
     return true;
   }
 
@@ -195,6 +196,19 @@ class Walk {
   }
 
  private:
+  bool is_over(std::size_t machine) {
+    audience_.look(machine * options_.values.size());
+    return audience_.is_over(options_.train.stop);
+  }
+  /// These points have not been reached, at least not by all machines.
+  void leave_out_from(std::size_t first) {
+    path_.ended = worse(path_.ended, audience_.ended(Ended::time_limit));
+    for (PathPoint& point : std::span(path_.points).subspan(first)) {
+      point.certificate = {};
+      point.ended = worse(point.ended, path_.ended);
+    }
+  }
+
   std::vector<bool> nobody() const { return std::vector<bool>(prepared_.examples.x->count()); }
 
   double cost_at(std::size_t k) const { return path_.points[k].cost; }

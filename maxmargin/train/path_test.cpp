@@ -108,6 +108,21 @@ TEST(Path, KnowsMarginLossAndWhatItsStartWasWorth) {
   }
 }
 
+TEST(Path, OfWidthsThatWereNotReachedNothingIsClaimed) {
+  const Dataset data = made::classification(110, 3, Storage::dense_doubles, 3);
+  PathOptions options = options_for(Svc{}, {2, 1, 0.5}, 3);
+  options.parameter = PathParameter::width;
+  options.train.stop.seconds = 0;
+  const TrainedPath path = train_path(made::copy_of(data), options, Threads(2));
+  EXPECT_EQ(path.ended, Ended::time_limit);
+  for (std::size_t k = 0; k < 3; ++k) {
+    EXPECT_EQ(path.points[k].ended, Ended::time_limit);
+    EXPECT_TRUE(std::isnan(path.points[k].error));
+    EXPECT_EQ(std::isinf(path.points[k].certificate.primal), k > 0);
+    EXPECT_EQ(path.points[k].seconds_of_folds > 0, k == 0);
+  }
+}
+
 TEST(Path, ContradictionsAreFound) {
   PathPoint more, less;
   more.cost = 10;

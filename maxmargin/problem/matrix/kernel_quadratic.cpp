@@ -18,20 +18,13 @@
 #include "maxmargin/problem/matrix/kernel_diagonal.hpp"
 #include "maxmargin/problem/matrix/linear_product.hpp"
 #include "maxmargin/problem/matrix/low_rank/low_rank.hpp"
+#include "maxmargin/problem/matrix/task_columns.hpp"
 
 namespace maxmargin {
 namespace {
 
 /// The rows that one task computes: many where the columns alone give tasks enough.
 std::size_t task_rows(std::size_t columns) { return columns >= 4096 ? 256 : 64; }
-
-/// The columns of a row that one task computes: some tasks a thread, so that none waits long, yet
-/// many columns, for which the rows are prepared once. The values do not depend on the cut.
-std::size_t task_columns(std::size_t columns, const Threads& threads) {
-  constexpr std::size_t least = 1024, tasks_a_thread = 4;
-  const auto tasks = tasks_a_thread * static_cast<std::size_t>(threads.count());
-  return threads.count() == 1 ? columns : std::max(least, (columns / tasks + 63) / 64 * 64);
-}
 
 /// Copies the values below the rows [begin, end) across the diagonal.
 void mirror(std::span<float* const> rows, std::size_t begin, std::size_t end) {
@@ -202,7 +195,8 @@ class KernelQuadratic final : public Quadratic,
                    std::span<double> y, const Threads& threads) const override {
     if (which.empty()) return;
     const std::vector<Index> ids = rows_of(which);
-    threads.split(size(), task_columns(size(), threads), [&](std::size_t begin, std::size_t end) {
+    const std::size_t columns = product_columns(size(), ids.size(), fast_values_of_task, threads);
+    threads.split(size(), columns, [&](std::size_t begin, std::size_t end) {
       for_each_piece(begin, end - begin, [&](std::size_t row, std::size_t count, std::size_t at) {
         engine().add_product(*packed_->rows, ids, coefficients, row, count, y.data() + begin + at);
       });
@@ -241,7 +235,8 @@ class KernelQuadratic final : public Quadratic,
     for (std::size_t k = 0; k < which.size(); ++k) coefficients[k] = x[which[k]];
     if (precision == Precision::fast) return add_product(which, coefficients, y, threads);
     const std::vector<Index> ids = rows_of(which);
-    threads.split(size(), task_columns(size(), threads), [&](std::size_t begin, std::size_t end) {
+    const std::size_t columns = product_columns(size(), ids.size(), exact_values_of_task, threads);
+    threads.split(size(), columns, [&](std::size_t begin, std::size_t end) {
       for_each_piece(begin, end - begin, [&](std::size_t row, std::size_t count, std::size_t at) {
         engine().add_exact_product(*packed_->rows, ids, coefficients, row, count,
                                    y.data() + begin + at);
@@ -267,7 +262,8 @@ class KernelQuadratic final : public Quadratic,
     // The error bound of multiply() has to hold for these values, too.
     if (nonzeros < 2 * which.size() || exact.error() > engine().errors().in_double) return false;
     const std::vector<Index> ids = rows_of(which);
-    threads.split(size(), task_columns(size(), threads), [&](std::size_t begin, std::size_t end) {
+    const std::size_t columns = product_columns(size(), ids.size(), exact_values_of_task, threads);
+    threads.split(size(), columns, [&](std::size_t begin, std::size_t end) {
       for_each_piece(begin, end - begin, [&](std::size_t row, std::size_t count, std::size_t at) {
         exact.add_products(*packed_->rows, ids, *packed_->rows, row, count,
                            {coefficients, x.size(), sums.data() + begin + at, size()});

@@ -4,16 +4,20 @@
 #include <cmath>
 #include <numeric>
 
+#include "maxmargin/base/buffer.hpp"
 #include "maxmargin/base/error.hpp"
 #include "maxmargin/linalg/blas.hpp"
 #include "maxmargin/linalg/symmetric.hpp"
 #include "maxmargin/solver/limits.hpp"
+#include "maxmargin/solver/patience.hpp"
 
 namespace maxmargin {
 namespace {
 
 constexpr int most_iterations = 200;
 constexpr std::size_t block_rows = 128;
+// Columns of such a block that are multiplied at a time: between two tasks a run can be ended.
+constexpr std::size_t columns_of_task = 1024;
 // What an interior point leaves of zeros: coefficients whose share of the largest is below this
 // times the slack of their dual constraint. Of those that are not zero the slack vanishes instead.
 constexpr double zero_share = 1e-3;
@@ -35,7 +39,8 @@ class LpPath {
   LpPath(const DualQp& qp, const LinearProgram& options, const Context& context)
       : qp_(qp),
         options_(options),
-        threads_(context.threads),
+        patience_(context.observer, std::min(context.seconds, options.stop.seconds)),
+        threads_(context.threads.interrupted_by([this] { return patience_.is_over(); })),
         context_{context},
         limits_(context_, options.stop),
         points_(qp.K->size()),
@@ -50,17 +55,35 @@ class LpPath {
         diagonal_(qp.size()),
         inner_(points_),
         at_point_(points_) {
-    std::vector<Index> which(points_);
-    std::iota(which.begin(), which.end(), Index{0});
-    threads_.split(points_, block_rows, [&](std::size_t begin, std::size_t end) {
-      qp.K->exact_block(std::span(which).subspan(begin, end - begin), 0, points_,
-                        &K_[begin * points_], points_);
-    });
     start();
   }
 
   ExpansionSolved solve() {
     ExpansionSolved best;
+    try {
+      compute_matrix();
+      go(best);
+    } catch (const Threads::Interrupted&) {
+      best.ended = *patience_.ended();
+      // Not even the start has been judged: no function at all.
+      if (best.certified.expansion.beta.empty())
+        best.certified = certify(qp_, nothing(), context_.threads);
+    }
+    return best;
+  }
+
+ private:
+  void compute_matrix() {
+    std::vector<Index> which(points_);
+    std::iota(which.begin(), which.end(), Index{0});
+    threads_.split(points_, block_rows, [&](std::size_t begin, std::size_t end) {
+      qp_.K->exact_block(std::span(which).subspan(begin, end - begin), 0, points_,
+                         &K_[begin * points_], points_);
+    });
+  }
+
+  /// Iterates until the best answer so far is good enough, or all has to end.
+  void go(ExpansionSolved& best) {
     for (int iteration = 0;; ++iteration) {
       ExpansionCertified now = certify(qp_, expansion(), threads_);
       const Certificate& found = now.certificate;
@@ -84,6 +107,7 @@ class LpPath {
         break;
       }
       Progress progress;
+      progress.phase = "train";
       progress.iteration = best.iterations;
       progress.primal = held.primal;
       progress.dual = held.dual;
@@ -94,15 +118,14 @@ class LpPath {
         best.ended = *limits_.stopped();
         break;
       }
+      patience_.tell(progress, progress.seconds);
       if (!step()) {
         best.ended = Ended::stalled;
         break;
       }
     }
-    return best;
   }
 
- private:
   /// From the optimum: a dual point that misses the equality row proves nothing.
   double distance(const Certificate& found) const {
     return found.relative_gap + found.equality_residual / (1 + scale_);
@@ -117,6 +140,11 @@ class LpPath {
       scale_ = std::max(scale_, block.upper - block.lower);
       at_point_[qp_.row[v]].push_back(static_cast<Index>(v));
     }
+  }
+
+  ExpansionPoint nothing() const {
+    return {std::vector<double>(points_), std::vector<double>(qp_.A.size()),
+            std::vector<double>(qp_.size())};
   }
 
   /// What the path has come to, with zeros for what is nothing but rounding and a within bounds.
@@ -217,10 +245,16 @@ class LpPath {
     const auto n = static_cast<int>(points_);
     SymmetricMatrix& M = factor_.matrix();
     const SerialBlas serial;
-    threads_.split(points_, block_rows, [&](std::size_t begin, std::size_t end) {
-      blas().cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<int>(end - begin),
-                         static_cast<int>(end), n, 1.0, &scaled_[begin * points_], n,
-                         scaled_.data(), n, 0.0, M.row(begin), static_cast<int>(M.stride()));
+    const std::size_t across = (points_ + columns_of_task - 1) / columns_of_task;
+    const std::size_t down = (points_ + block_rows - 1) / block_rows;
+    threads_.run(down * across, [&](std::size_t task) {
+      const std::size_t begin = task / across * block_rows, first = task % across * columns_of_task;
+      const std::size_t end = std::min(points_, begin + block_rows);
+      if (first >= end) return;
+      blas().cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, as_int(end - begin),
+                         as_int(std::min(end, first + columns_of_task) - first), n, 1.0,
+                         &scaled_[begin * points_], n, &scaled_[first * points_], n, 0.0,
+                         M.row(begin) + first, as_int(M.stride()));
     });
     for (std::size_t p = 0; p < points_; ++p) {
       M.row(p)[p] += inner_[p];
@@ -351,11 +385,12 @@ class LpPath {
 
   const DualQp& qp_;
   const LinearProgram& options_;
-  const Threads& threads_;
+  Patience patience_;
+  const Threads threads_;  ///< until all has to end
   const Run context_;
   Limits limits_;
   std::size_t points_;
-  std::vector<double> K_, scaled_;
+  Buffer<double> K_, scaled_;
   Factor factor_;
   Group plus_, minus_, over_, under_;
   std::vector<double> y_, dy_, rp_, diagonal_, inner_;

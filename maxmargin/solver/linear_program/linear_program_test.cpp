@@ -114,6 +114,44 @@ TEST(LinearProgram, LeavesMostCoefficientsAtZero) {
             40);
 }
 
+/// Counts the blocks that it is asked for.
+class Counting : public DenseQuadratic {
+ public:
+  using DenseQuadratic::DenseQuadratic;
+  void exact_block(std::span<const Index> which, std::size_t begin, std::size_t count, double* out,
+                   std::size_t stride) const override {
+    ++blocks;
+    DenseQuadratic::exact_block(which, begin, count, out, stride);
+  }
+  mutable std::size_t blocks = 0;
+};
+
+TEST(LinearProgram, EndsBeforeItsMatrixIsThere) {
+  constexpr std::size_t size = 300;
+  std::vector<double> values(size * size, 0.25);
+  for (std::size_t p = 0; p < size; ++p) values[p * size + p] = 1;
+  const auto K = std::make_shared<Counting>(size, std::move(values));
+  DualQp qp;
+  qp.K = K;
+  qp.A.emplace_back();
+  qp.d.push_back(0);
+  for (std::size_t p = 0; p < size; ++p) {
+    const double target = p % 2 == 0 ? 1 : -1;
+    qp.row.push_back(static_cast<Index>(p));
+    qp.block.push_back(Hinge{}.blocks(target, 2.0)[0]);
+    qp.A[0].push_back(target);
+  }
+  const Threads threads(1);
+  const ExpansionSolved found =
+      solve(qp, LinearProgram{}, {threads, [](const Progress&) { return Control::cancel; }});
+  EXPECT_EQ(found.ended, Ended::cancelled);
+  EXPECT_EQ(K->blocks, 0u);
+  // No function loses the cost of every row.
+  EXPECT_EQ(found.certified.expansion.beta, std::vector<double>(size, 0.0));
+  EXPECT_NEAR(found.certified.certificate.primal, 600, 1e-9);
+  EXPECT_NEAR(found.certified.certificate.dual, 0, 1e-12);
+}
+
 TEST(LinearProgram, RefusesCostsThatAreCurvedOrInfiniteAndTooLittleMemory) {
   const Dataset data = made::classification(20, 2, made::Storage::dense_doubles, 4);
   EXPECT_TRUE(refuses(problem_of(data, SquaredHinge{}, 1, true, Rbf{}), LinearProgram{}));

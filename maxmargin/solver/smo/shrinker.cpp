@@ -14,12 +14,13 @@ constexpr std::size_t iterations_between_looks = 10;
 
 }  // namespace
 
-Shrinker::Shrinker(SmoState& state) : state_(state), allowed_(state.options.shrinking) {
+Shrinker::Shrinker(SmoState& state, const Threads& hurried)
+    : state_(state), allowed_(state.options.shrinking) {
   full_coefficients_ = state.point_coefficients();
   full_f_ = state.run.start_f;
   if (full_f_.empty()) {
     full_f_.resize(state.qp.K->size());
-    state.qp.K->multiply(full_coefficients_, full_f_, state.run.precision, state.run.threads);
+    state.qp.K->multiply(full_coefficients_, full_f_, state.run.precision, hurried);
   }
   state.active.f = full_f_;
 }

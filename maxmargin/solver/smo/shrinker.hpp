@@ -8,7 +8,8 @@ namespace maxmargin {
 /// gradient moved as far as it violates optimality, are left out until the rest is solved.
 class Shrinker {
  public:
-  explicit Shrinker(SmoState& state);
+  /// f of the start is made by these threads, which may be interrupted.
+  Shrinker(SmoState& state, const Threads& hurried);
 
   /// Leaves out what can be, every so many calls and where that pays; true if the active problem is
   /// now another one.

@@ -11,6 +11,7 @@
 #include "maxmargin/problem/matrix/cache/truncated_rows.hpp"
 #include "maxmargin/problem/matrix/capabilities.hpp"
 #include "maxmargin/solver/limits.hpp"
+#include "maxmargin/solver/patience.hpp"
 #include "maxmargin/solver/smo/set/newton.hpp"
 #include "maxmargin/solver/smo/shrinker.hpp"
 #include "maxmargin/solver/smo/stall_watch.hpp"
@@ -31,13 +32,18 @@ constexpr double coupling_share = 0.5;
 // gradient.
 constexpr double rough_share = 0.015;
 
+/// A run, and threads that are interrupted when all has to end.
+struct Hurried : Run {
+  const Threads& hurried;
+};
+
 /// The outer loop: check convergence, shrink, improve by the first strategy that takes the problem.
 class Outer {
  public:
   /// `rough`: a violation of this share of the spread of the gradient is small enough.
-  Outer(const DualQp& qp, const Smo& options, const Run& run, const Start& start, double rough = 0)
+  Outer(const DualQp& qp, const Smo& options, const Hurried& run, const Start& start, double rough)
       : state_(qp, options, run, start),
-        shrinker_(state_),
+        shrinker_(state_, run.hurried),
         strategies_(smo_strategies()),
         limits_(run, options.stop),
         hard_(has_hard_margin(qp)),
@@ -52,6 +58,7 @@ class Outer {
 
   Solution solve() {
     while (!ended_) iterate();
+    if (has_to_end()) return as_it_is();
     restore();
     if (*ended_ != Ended::converged && !state_.coupling.empty() && !state_.keeps_all_rows())
       continue_from(nearest_feasible(state_.qp, state_.variables()));
@@ -66,6 +73,22 @@ class Outer {
   }
 
  private:
+  /// The points left out would need a product that nobody waits for.
+  bool has_to_end() const {
+    return (*ended_ == Ended::cancelled || *ended_ == Ended::time_limit) && state_.is_shrunk() &&
+           state_.coupling.empty();
+  }
+  Solution as_it_is() {
+    Solution solution;
+    solution.ended = *ended_;
+    solution.iterations = state_.steps;
+    solution.lambda = state_.multipliers(state_.active.gradient(state_.run.threads));
+    state_.collect();
+    solution.a = state_.variables();
+    solution.best_dual = best_dual_;
+    return solution;
+  }
+
   void iterate() {
     const Active::Gradient gradient = state_.active.gradient(state_.run.threads);
     const double violation = gradient.violation();
@@ -267,7 +290,7 @@ class Outer {
 };
 
 /// Solves a problem, with a row for the sum of those variables that stand in no pair row.
-Solution solved(const DualQp& qp, const Smo& options, Run run, Start start, double rough = 0) {
+Solution solved(const DualQp& qp, const Smo& options, Hurried run, Start start, double rough = 0) {
   const RowKinds kinds = sort_rows(qp);
   if (covers_all(kinds)) return Outer(qp, options, run, start, rough).solve();
   const SumRow sum(qp, kinds.in_pair_row);
@@ -281,9 +304,9 @@ Solution solved(const DualQp& qp, const Smo& options, Run run, Start start, doub
 
 std::optional<std::string> refuses(const DualQp& qp, const Smo&) { return sort_rows(qp).refusal; }
 
-Solution run(const DualQp& whole, const Smo& options, const Run& run) {
-  DualQp qp = whole;
-  qp.K = cache_truncated_rows(qp.K, options.cache_bytes, run.costs);
+namespace {
+
+Solution run_all(const DualQp& qp, const Smo& options, const Hurried& run) {
   // Enough points start from the solution of a sample, see cascade.hpp. With narrow kernels a point
   // has other neighbours in a sample than in the whole, whose start would be useless.
   if (!run.start.empty() || qp.K->size() < run.costs.pairs.cascade_from ||
@@ -297,15 +320,38 @@ Solution run(const DualQp& whole, const Smo& options, const Run& run) {
                       {},
                       Precision::fast,
                       run.seconds_before + clock.seconds()};
-    return solved(part, rough, context, from, rough_share);
+    return solved(part, rough, {context, run.hurried}, from, rough_share);
   };
-  const Start start = cascade_start(qp, run, solve_part);
+  const Start start = cascade_start(qp, run.on(run.hurried), solve_part);
   if (!start.a.empty()) run.note(Way::part_first);
-  Run context = run;
+  Hurried context = run;
   context.seconds_before += clock.seconds();
   Solution solution = solved(qp, options, context, start);
   solution.iterations += start.iterations;
   return solution;
+}
+
+}  // namespace
+
+Solution run(const DualQp& whole, const Smo& options, const Run& run) {
+  DualQp qp = whole;
+  qp.K = cache_truncated_rows(qp.K, options.cache_bytes, run.costs);
+  Patience patience(run.observer, std::min(run.seconds, options.stop.seconds) - run.seconds_before);
+  const Threads hurried = run.threads.interrupted_by([&patience] { return patience.is_over(); });
+  try {
+    return run_all(qp, options, {run, hurried});
+  } catch (const Threads::Interrupted&) {
+    // Not even f at the start was known.
+    Solution solution;
+    solution.ended = *patience.ended();
+    solution.a.assign(qp.size(), 0.0);
+    if (!run.start.empty())
+      solution.a = run.start;
+    else if (auto found = nearest_feasible(qp, solution.a))
+      solution.a = *std::move(found);
+    solution.lambda.assign(qp.A.size(), 0.0);
+    return solution;
+  }
 }
 
 }  // namespace maxmargin

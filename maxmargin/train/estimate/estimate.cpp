@@ -8,6 +8,7 @@
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/data/like.hpp"
 #include "maxmargin/model/predict.hpp"
+#include "maxmargin/solver/patience.hpp"
 #include "maxmargin/solver/solve_from.hpp"
 #include "maxmargin/train/estimate/span.hpp"
 #include "maxmargin/train/estimate/unlearn.hpp"
@@ -212,7 +213,14 @@ void add_span(const Prepared& prepared, const Whole& whole, std::size_t memory,
     result.missing.emplace_back("the span rule is for svc and svr without further functions");
     return;
   }
-  const auto f = without_one(whole.formulated, problem, whole.certified, memory, threads);
+  std::optional<std::vector<double>> f;
+  try {
+    f = without_one(whole.formulated, problem, whole.certified, memory, threads);
+  } catch (const Threads::Interrupted&) {
+    result.missing.emplace_back("there was no time for the span rule");
+    result.ended = Ended::time_limit;
+    return;
+  }
   if (!f) {
     result.missing.emplace_back("the span rule needs more --memory for the free support vectors");
     return;
@@ -312,6 +320,13 @@ LeaveOneOut without_each(const Prepared& prepared, const TrainOptions& options, 
   LeaveOneOut result;
   result.followed = unlearn(prepared, options, out, context);
   result.predicted = std::move(out.predicted);
+  Patience patience(context.observer, std::min(options.stop.seconds, context.seconds));
+  if (!out.rows.empty() && patience.is_over()) {
+    for (const Index row : out.rows) result.predicted[row] = unknown;
+    result.ended = *patience.ended();
+    result.seconds = clock.seconds();
+    return result;
+  }
   Folds folds;
   folds.of_row.assign(prepared.examples.x->count(), Folds::none);
   for (std::size_t i = 0; i < folds.of_row.size(); ++i)
@@ -401,25 +416,18 @@ Estimates estimate(const Model& model, Dataset data, const EstimateOptions& aske
   const Classes classes = model.outcome == Outcome::classes ? classes_of(data) : Classes{};
   std::vector<double> predicted;
   Audience audience(context, model.machines.size());
-  const auto is_over = [&](std::size_t machines, std::size_t k) {
-    if (machines <= SubproblemList::most_kept) return false;
+  const auto is_over_at = [&](std::size_t k) {
     audience.look(k);
     return audience.is_over(options.stop);
   };
-  {
+  const Threads hurried = threads.interrupted_by([&] { return is_over_at(0); });
+  try {
     const Predictor predictor(model);
     const RowsToPredict all = predictor.prepared(data.x, threads);
     const std::size_t machines = model.machines.size();
     // Values of all rows and machines may be a thousand times as large as the model.
     const std::size_t at_a_time = std::clamp<std::size_t>(most_values / machines, 1, data.rows());
     for (std::size_t begin = 0; begin < data.rows(); begin += at_a_time) {
-      if (is_over(machines, 0)) {
-        result.ended = audience.ended(Ended::time_limit);
-        result.training_error = unknown;
-        result.missing.emplace_back("there was no time to predict the training rows");
-        result.seconds = clock.seconds();
-        return result;
-      }
       const std::size_t end = std::min(data.rows(), begin + at_a_time);
       const std::size_t functions = all.functions.size() / data.rows();
       RowsToPredict some;
@@ -428,10 +436,16 @@ Estimates estimate(const Model& model, Dataset data, const EstimateOptions& aske
       const auto first = all.functions.begin();
       some.functions.assign(first + static_cast<std::ptrdiff_t>(begin * functions),
                             first + static_cast<std::ptrdiff_t>(end * functions));
-      const std::vector<double> f = predictor.decision_values(some, threads);
+      const std::vector<double> f = predictor.decision_values(some, hurried);
       for (std::size_t i = 0; i < end - begin; ++i)
         predicted.push_back(predictor.predict({&f[i * machines], machines}));
     }
+  } catch (const Threads::Interrupted&) {
+    result.ended = audience.ended(Ended::time_limit);
+    result.training_error = unknown;
+    result.missing.emplace_back("there was no time to predict the training rows");
+    result.seconds = clock.seconds();
+    return result;
   }
   const Prepared prepared = prepare(std::move(data), options, context);
   std::set<Index> support;
@@ -439,7 +453,7 @@ Estimates estimate(const Model& model, Dataset data, const EstimateOptions& aske
   const std::size_t machines = prepared.problems.list.size();
   bool is_whole = true;
   for (std::size_t k = 0; k < machines && result.ended != Ended::cancelled; ++k) {
-    is_whole = !is_over(machines, k % model.machines.size());
+    is_whole = machines == 1 || !is_over_at(k % model.machines.size());
     if (!is_whole) {
       result.ended = worse(result.ended, audience.ended(Ended::time_limit));
       result.certificate = {};
@@ -455,7 +469,8 @@ Estimates estimate(const Model& model, Dataset data, const EstimateOptions& aske
       support.insert(row);
     if (machines > 1 || result.ended == Ended::cancelled) continue;
     add_bounds(prepared, options, whole, context, result);
-    add_span(prepared, whole, memory_for(options, context).bytes, threads, result);
+    add_span(prepared, whole, memory_for(options, context).bytes, hurried, result);
+    result.ended = audience.ended(result.ended);
     single = std::move(whole);
   }
   if (!is_whole)

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/made_data.hpp"
 
 namespace maxmargin::estimate_test {
@@ -107,6 +109,27 @@ TEST(Estimate, EqualRowsAndWeightsAreCounted) {
   EXPECT_LE(twice.truth->error, *twice.xi_alpha + 1e-12);
   EXPECT_NEAR(twice.restarted->error, twice.truth->error, 1.5 / 100);
   EXPECT_NEAR(*twice.span, twice.truth->error, 0.1 * twice.truth->error + 2.5 / 100);
+}
+
+TEST(Estimate, WhatThereIsNoTimeForIsMissing) {
+  const Dataset data = made::classification(60, 3, Storage::dense_doubles, 2);
+  const Model model = train(made::copy_of(data), tight(Svc{}, Rbf{1}), Threads(1)).model;
+  EstimateOptions asked;
+  asked.restarts = asked.truth = true;
+  const Threads threads(2);
+  // However often it may go on: what is there is the truth, what is not is said.
+  const Estimates whole = estimate(model, made::copy_of(data), asked, threads);
+  for (const int times : {0, 1, 2, 5}) {
+    int left = times;
+    const Observer observer = [&](const Progress&) {
+      return left-- > 0 ? Control::proceed : Control::cancel;
+    };
+    const Estimates found = estimate(model, made::copy_of(data), asked, {threads, observer});
+    if (found.ended != Ended::cancelled) continue;
+    EXPECT_TRUE(std::isnan(found.training_error) || found.training_error == whole.training_error);
+    EXPECT_TRUE(times > 0 || std::isnan(found.training_error));
+    EXPECT_TRUE(found.span ? std::abs(*found.span - *whole.span) < 1e-9 : !found.missing.empty());
+  }
 }
 
 TEST(Estimate, RefusesOtherDataAndModelsWithoutDualVariables) {

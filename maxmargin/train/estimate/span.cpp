@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "maxmargin/linalg/symmetric.hpp"
 #include "maxmargin/train/folds/retrain.hpp"
@@ -47,7 +48,6 @@ class FreePoints {
   std::vector<double> squared_spans() {
     std::vector<double> result(points_.size());
     if (free_ > 0) factor();
-    constexpr std::size_t at_once = 64;
     std::vector<Index> which;
     std::vector<double> rows;
     for (std::size_t begin = 0; begin < points_.size(); begin += at_once) {
@@ -70,6 +70,8 @@ class FreePoints {
   static constexpr Index none = 0xffffffffu;
 
  private:
+  static constexpr std::size_t at_once = 64;  ///< rows of K
+
   /// K_pj for the points at their bounds among `which`.
   void bounded_rows(std::span<const Index> which, std::vector<double>& rows) const {
     for (std::size_t r = 0; r < which.size(); ++r)
@@ -83,11 +85,14 @@ class FreePoints {
     factor_.emplace(free_);
     factor_->require_cholesky(
         [&] {
-          for (std::size_t k = 0; k < free_; ++k) {
-            const Index row = static_cast<Index>(k);
-            K_->exact_block(std::span(&row, 1), 0, k + 1, factor_->matrix().row(k), free_);
-            factor_->matrix().row(k)[k] += curvature_[k] + ridge;
-          }
+          std::vector<Index> which(free_);
+          std::iota(which.begin(), which.end(), Index{0});
+          SymmetricMatrix& matrix = factor_->matrix();
+          threads_.split(free_, at_once, [&](std::size_t begin, std::size_t end) {
+            K_->exact_block(std::span(which).subspan(begin, end - begin), 0, end, matrix.row(begin),
+                            matrix.stride());
+            for (std::size_t k = begin; k < end; ++k) matrix.row(k)[k] += curvature_[k] + ridge;
+          });
         },
         threads_);
     border_.assign(free_, 1.0);

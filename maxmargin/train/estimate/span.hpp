@@ -15,7 +15,8 @@ namespace maxmargin {
 ///
 /// sum l = 1 where b costs nothing. With M = [K 1; 1' 0] over the free points S_p^2 is
 /// 1/(M^-1)_pp for a free p, and K_pp - v'M^-1 v, v = (K_pj, 1), for one at its bound. Takes O(n^3)
-/// for n free points and O(n^2) for each at its bound; nothing where n^2 numbers do not fit.
+/// for n free points and O(n^2) for each at its bound; nothing where n^2 numbers do not fit. Where
+/// `threads` are interrupted, so is this.
 std::optional<std::vector<double>> without_one(const Formulated& formulated,
                                                const Subproblem& problem,
                                                const Certified& certified, std::size_t memory,

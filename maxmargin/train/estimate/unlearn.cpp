@@ -6,6 +6,7 @@
 
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/solver/decremental/decremental.hpp"
+#include "maxmargin/solver/patience.hpp"
 #include "maxmargin/train/memory_plan.hpp"
 
 namespace maxmargin {
@@ -36,6 +37,25 @@ bool has_nu(const Task& task) {
       task);
 }
 
+namespace {
+
+/// Nothing also where all has to end before it is made.
+auto made_in_time(const DualQp& qp, const Certified& certified, const TrainOptions& options,
+                  const Context& context) {
+  Patience patience(context.observer, std::min(options.stop.seconds, context.seconds));
+  const Threads hurried =
+      context.threads.interrupted_by([&patience] { return patience.is_over(); });
+  try {
+    return Decremental::make(qp, certified, options.stop,
+                             memory_for(options, context).leave_one_out().bytes,
+                             context.on(hurried));
+  } catch (const Threads::Interrupted&) {
+    return decltype(Decremental::make(qp, certified, options.stop, 0, context)){};
+  }
+}
+
+}  // namespace
+
 std::vector<double> values_without(const WholeMachine& whole, std::span<const std::size_t> examples,
                                    const TrainOptions& options, const Context& context) {
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
@@ -46,9 +66,7 @@ std::vector<double> values_without(const WholeMachine& whole, std::span<const st
   if (has_nu(options.task) || formulated.basis || certified.solution.ended != Ended::converged)
     return result;
   const Stopwatch clock;
-  const auto unlearning =
-      Decremental::make(formulated.qp, certified, options.stop,
-                        memory_for(options, context).leave_one_out().bytes, context);
+  const auto unlearning = made_in_time(formulated.qp, certified, options, context);
   if (!unlearning) return result;
   const std::size_t blocks = formulated.shares.size() / problem.examples.size();
   const auto others = [&](double target) {

@@ -91,12 +91,28 @@ std::vector<double> SubproblemList::costs_of_classes() const {
 }
 
 Subproblem SubproblemList::of_class(int number) const {
-  assert(sides_);
+  if (!sides_) return of_kept_class(number);
   Subproblem problem = like_;
   problem.positive = number;
   problem.examples.own() = rows_of(*members_, number);
   for (Example& example : problem.examples.own()) example.target = 1;
   return problem;
+}
+
+/// From the first machine that has the class on one of its sides.
+Subproblem SubproblemList::of_kept_class(int number) const {
+  Subproblem own;
+  for (const Subproblem& problem : kept_) {
+    if (problem.positive != number && problem.negative != number) continue;
+    own = problem;
+    std::vector<Example>& examples = own.examples.own();
+    const bool is_positive = problem.positive == number;
+    std::erase_if(examples, [&](const Example& each) { return (each.target > 0) != is_positive; });
+    for (Example& each : examples) each.target = 1;
+    own.positive = number;
+    return own;
+  }
+  return own;
 }
 
 SubproblemList SubproblemList::only(std::span<const std::size_t> numbers) const {

@@ -86,7 +86,7 @@ class SubproblemList {
   bool is_kept() const { return sides_ == nullptr; }
   /// What the rows of each class cost; of a list that is not kept.
   std::vector<double> costs_of_classes() const;
-  /// The rows of a class alone, as examples of +1; of a list that is not kept.
+  /// The rows of a class alone, as examples of +1.
   Subproblem of_class(int number) const;
   /// Those with these increasing numbers.
   SubproblemList only(std::span<const std::size_t> numbers) const;
@@ -100,6 +100,7 @@ class SubproblemList {
   using Starts = std::vector<SharedList<std::pair<Index, double>>>;
 
   Subproblem stated(std::size_t k) const;
+  Subproblem of_kept_class(int number) const;
 
   std::vector<Subproblem> kept_;
   // Of machines that are stated when they are asked for:

@@ -65,6 +65,24 @@ TEST(SubproblemList, StatesEachMachineAsTheRowsDo) {
   }
 }
 
+TEST(SubproblemList, AClassAloneIsItsRowsKeptOrNot) {
+  const std::vector<Example> some{{0, 1, 2}, {3, 1, 5}, {4, -1, 7}},
+      others{{0, 1, 2}, {3, 1, 5}, {6, -1, 1}};
+  SubproblemList kept;
+  const auto machine = [](const std::vector<Example>& examples, int negative) {
+    Subproblem problem{Sides{0, negative}, {}, Hinge{}};
+    problem.examples.own() = examples;
+    return problem;
+  };
+  kept.push_back(machine(some, 1));
+  kept.push_back(machine(others, 2));
+  ASSERT_TRUE(kept.is_kept());
+  expect_same(kept.of_class(0), {{0, 1, 2}, {3, 1, 5}});
+  expect_same(kept.of_class(1), {{4, 1, 7}});
+  expect_same(kept.of_class(2), {{6, 1, 1}});
+  expect_same(kept.of_class(3), {});
+}
+
 TEST(SubproblemList, IsWithoutMachinesThatLackASide) {
   const Dataset data = many_classes();
   const Subproblems all = subproblems(data, Svc{});

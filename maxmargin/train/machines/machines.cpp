@@ -160,6 +160,21 @@ void go_on_after_stall(const DualQp& qp, const MachineRun& run, Choice& choice, 
   found = std::move(again);
 }
 
+/// true_dual, or no bound where all has to end before that is known.
+double true_dual_in_time(const Examples& data, const Formulated& formulated, const MachineRun& run,
+                         std::span<const double> a) {
+  const TrainOptions& options = run.options;
+  const Threads hurried = run.given.threads.interrupted_by([&run, &options] {
+    run.audience.look(run.number);
+    return run.audience.is_over(options.stop);
+  });
+  try {
+    return true_dual(data, options.kernel, formulated, a, hurried);
+  } catch (const Threads::Interrupted&) {
+    return -infinity;
+  }
+}
+
 /// By one of the list of solvers, from the coefficients of rows where there are such.
 TrainedMachine train_dual(const Examples& data, const Formulated& formulated, const MachineRun& run,
                           std::span<const std::pair<Index, double>> start) {
@@ -184,7 +199,7 @@ TrainedMachine train_dual(const Examples& data, const Formulated& formulated, co
   part.coefficients = data.approximation
                           ? basis_coefficients(*data.approximation, formulated, a, threads)
                           : formulated.coefficients(a);
-  if (options.true_bound) part.true_dual = true_dual(data, options.kernel, formulated, a, threads);
+  if (options.true_bound) part.true_dual = true_dual_in_time(data, formulated, run, a);
   state_as_given(formulated, run.stop(), part.certified);
   return part;
 }
@@ -246,8 +261,24 @@ void for_each_machine(const Examples& data, const Subproblems& problems,
 
 namespace {
 
-// After a signal, up to so many untrained machines are certified as they are.
+// After a signal, up to so many untrained machines are certified as they are, if they do not have
+// more than so many values of rows together.
 constexpr std::size_t few_machines = SubproblemList::most_kept;
+constexpr std::size_t few_values = std::size_t{1} << 22;
+
+}  // namespace
+
+bool takes_long_to_certify(const Examples& data, const SubproblemList& list) {
+  if (list.size() < 2) return false;
+  if (list.size() > few_machines) return true;
+  const Rows rows = *data.x;
+  double examples = 0;
+  for (std::size_t k = 0; k < list.size(); ++k) examples += static_cast<double>(list.examples(k));
+  const double values = static_cast<double>(rows.stored()) / static_cast<double>(rows.count);
+  return examples * values > static_cast<double>(few_values);
+}
+
+namespace {
 
 /// What f = 0 loses on the examples of a machine, rounded up.
 double loss_of_nothing(const Subproblem& problem) {
@@ -313,7 +344,7 @@ TrainedMachines train_machines(const Examples& data, const Subproblems& problems
   TrainedMachines result{problems, TrainedList(problems.list.size())};
   TrainedList& trained = result.machines;
   const SmallMachines small(data, problems, options, context);
-  const bool are_many = problems.list.size() > few_machines;
+  const bool are_many = takes_long_to_certify(data, problems.list);
   for_each_machine(data, problems, options, context, [&](std::size_t k, const Context& given) {
     if (are_many && audience.is_over(options.stop)) return;
     if (are_many) audience.look(k);

@@ -185,8 +185,12 @@ struct TrainedMachines {
   TrainedList machines;
 };
 
-/// Trains all machines; their variables and f are discarded. Of more than a hundred, those that
-/// have not begun when all has to end are left out, but for one where there is no other.
+/// Whether it takes long to say of machines that have not begun when all has to end how good they
+/// are as they are: there are more than a hundred, or they have many values of rows together.
+bool takes_long_to_certify(const Examples& data, const SubproblemList& list);
+
+/// Trains all machines; their variables and f are discarded. Where that takes long to certify,
+/// those that have not begun when all has to end are left out, but for one where there is no other.
 TrainedMachines train_machines(const Examples& data, const Subproblems& problems,
                                const TrainOptions& options, const Context& context);
 

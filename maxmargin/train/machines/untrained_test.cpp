@@ -108,6 +108,26 @@ TEST(Untrained, HaveNoVote) {
   }
 }
 
+TEST(Untrained, FewMachinesOfManyValuesAreLeftOutToo) {
+  const Dataset data = made::classification(1500, 1000, made::Storage::dense_floats, 5, 4);
+  for (const Multiclass scheme : {Multiclass::one_vs_one, Multiclass::one_vs_rest}) {
+    const std::size_t machines = scheme == Multiclass::one_vs_one ? 6 : 4;
+    Svc task{.cost = 2, .multiclass = scheme, .class_weights = {{"2", 5.0}}};
+    const Trained trained = stopped(data, {.task = task, .kernel = Rbf{0.01}}, 0);
+    EXPECT_EQ(trained.ended, Ended::cancelled);
+    const Model model = again(trained.model);
+    EXPECT_EQ(model.machines.size(), 1u);
+    EXPECT_EQ(model.machines.size() + untrained_machines(model), machines);
+    const Judgement judged = judge(model, data, Threads(1));
+    EXPECT_EQ(judged.verdict, Verdict::is_true) << judged.field << judged.reason;
+  }
+  // Of few values they are certified as they are.
+  const Dataset small = made::classification(60, 3, made::Storage::dense_doubles, 9, 4);
+  const Trained trained = stopped(small, {.task = Svc{}, .kernel = Rbf{1}}, 0);
+  EXPECT_EQ(trained.model.machines.size(), 6u);
+  EXPECT_TRUE(trained.model.untrained.none());
+}
+
 TEST(Untrained, OfADamagedFileAreRefused) {
   const Model model = stopped(many_classes(), {.task = Svc{}, .kernel = Rbf{1}}, 0).model;
   const auto refused = [&](auto&& damage) {
