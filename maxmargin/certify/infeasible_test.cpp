@@ -119,7 +119,7 @@ TEST(Infeasible, ForClassesAtOnce) {
     const Certificate& optimum = best.certified.certificate;
     std::size_t charged = 0;
     for (int trial = 0; trial < 200; ++trial) {
-      std::vector<double> a = best.certified.a;
+      std::vector<double> a = best.solution.a;
       const double size = std::pow(10, rng.uniform(-9, 0));
       double off = 0;
       for (std::size_t i = 0; i < points; ++i) {
@@ -132,7 +132,7 @@ TEST(Infeasible, ForClassesAtOnce) {
         }
         off = std::max(off, static_cast<double>(std::abs(sum)));
       }
-      const Certificate c = certify(qp, std::move(a), Precision::exact, Threads(1)).certificate;
+      const Certificate c = certify(qp, a, Precision::exact, Threads(1)).certificate;
       EXPECT_LE(c.dual, optimum.primal) << seed;
       EXPECT_GE(c.primal, optimum.dual) << seed;
       EXPECT_NEAR(c.equality_residual, off, 1e-15 * points);

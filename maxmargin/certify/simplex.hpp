@@ -20,21 +20,28 @@ namespace maxmargin {
 struct SimplexCertified {
   Certificate certificate;
   std::vector<Certificate> of_class;   ///< the sums over the examples of each class
-  std::vector<double> a;               ///< within their bounds
   std::vector<std::vector<double>> f;  ///< of each class at the points
   double seconds = 0;
 };
 
-/// `a[i * classes + k]`; what is beyond a bound is put onto it.
-SimplexCertified certify(const SimplexQp& qp, std::vector<double> a, Precision precision,
+/// `a[i * classes + k]`; what is beyond a bound is put onto it. Beside f, which has as many numbers
+/// as `a`, it takes room for the coefficients of 256 classes.
+SimplexCertified certify(const SimplexQp& qp, std::vector<double>& a, Precision precision,
                          const Threads& threads);
 
+/// The same at a = 0, without any product.
+SimplexCertified certify_nothing(const SimplexQp& qp);
+
+/// Where there was no time for a certificate: nothing is claimed.
+SimplexCertified uncertified(const SimplexQp& qp);
+
 /// A bound of the error of f of any class at any point, for products of this precision.
-double rounding_of(const SimplexQp& qp, std::span<const double> a, Precision precision);
+double rounding_of(const SimplexQp& qp, std::span<const double> a, Precision precision,
+                   const Threads& threads);
 
 /// The same with f in long double; nothing where K has no such products, or they would take
 /// minutes.
-std::optional<SimplexCertified> certify_extended(const SimplexQp& qp, std::vector<double> a,
+std::optional<SimplexCertified> certify_extended(const SimplexQp& qp, std::vector<double>& a,
                                                  const Context& context);
 
 }  // namespace maxmargin

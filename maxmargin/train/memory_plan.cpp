@@ -1,5 +1,7 @@
 #include "maxmargin/train/memory_plan.hpp"
 
+#include "maxmargin/base/cost_model.hpp"
+
 #include <unistd.h>
 
 #include <fstream>
@@ -44,6 +46,17 @@ std::size_t machines_of(const Dataset& data, const Task& task) {
   return pairs ? classes * classes / 2 : classes;
 }
 
+/// What the one problem of all classes keeps of each row and class: the variables, and f or the
+/// coefficients of the machines; and of some classes at a time once more.
+std::size_t together_bytes(const Dataset& data, const Task& task) {
+  constexpr std::size_t of_value = 28, of_some = 3 * sizeof(double), some_classes = 256;
+  constexpr std::size_t least_examples = SimplexChoice{}.least_examples;
+  if (!is_one_problem(task)) return 0;
+  const std::size_t classes = classes_of(data).names.size();
+  return data.rows() * (classes * of_value + std::min(classes, some_classes) * of_some) +
+         least_examples * classes * of_some;
+}
+
 }  // namespace
 
 std::size_t room_for_kernel(const Dataset& data, const TrainOptions& options, std::size_t limit) {
@@ -51,7 +64,8 @@ std::size_t room_for_kernel(const Dataset& data, const TrainOptions& options, st
   const std::size_t rows = data.rows();
   const std::size_t needed = held_bytes() + copies_of_data * data_bytes(data.x) +
                              rows * (of_row + (judged ? of_judged_row : 0)) +
-                             machines_of(data, options.task) * of_machine + of_program * megabyte;
+                             machines_of(data, options.task) * of_machine + of_program * megabyte +
+                             together_bytes(data, options.task);
   const std::size_t least = needed + least_kernel_rows * rows * sizeof(float);
   if (limit >= least) return limit - needed;
   throw Error(Fault::usage,

@@ -12,6 +12,7 @@
 #include "maxmargin/problem/matrix/cache/row_cache.hpp"
 #include "maxmargin/solver/equations/free_in_groups.hpp"
 #include "maxmargin/solver/limits.hpp"
+#include "maxmargin/solver/patience.hpp"
 
 namespace maxmargin {
 
@@ -56,7 +57,13 @@ constexpr double least_ridge = 1e-9, most_ridge = 1e-3;
 constexpr double least_length = 0.01;
 // So many sets are solved before all examples are looked at.
 constexpr int most_rounds = 200;
-constexpr std::size_t steps_between_looks = 256;
+// Between two looks at the limits: steps, each of which costs some examples times the classes.
+constexpr std::size_t most_steps_between_looks = 256, values_between_looks = std::size_t{1} << 24;
+// An example of a set beside its kernel values: for each class a value, what bars it, and what it
+// was.
+constexpr std::size_t table_bytes = 3 * sizeof(double);
+// Examples whose values of all classes are gathered by one thread.
+constexpr std::size_t examples_of_task = 64;
 
 /// Examples that are chosen one after another, and K among their points.
 class ChosenExamples {
@@ -64,13 +71,12 @@ class ChosenExamples {
   /// Room for as many as fit into so many bytes, but for some.
   ChosenExamples(const SimplexQp& qp, std::size_t bytes, const SimplexChoice& choice)
       : qp_(qp),
-        most_(std::min(qp.size(),
-                       std::clamp(static_cast<std::size_t>(std::sqrt(bytes / sizeof(float))),
-                                  choice.least_examples, choice.most_examples))),
+        most_(std::min(qp.size(), std::clamp(room_for(bytes, qp.classes), choice.least_examples,
+                                             choice.most_examples))),
         is_held_(qp.size(), false) {}
 
   std::size_t most() const { return most_; }
-  std::size_t bytes() const { return most_ * most_ * sizeof(float); }
+  std::size_t bytes() const { return most_ * (most_ * sizeof(float) + qp_.classes * table_bytes); }
   std::size_t size() const { return examples_.size(); }
   Index operator[](std::size_t position) const { return examples_[position]; }
   bool holds(Index example) const { return is_held_[example]; }
@@ -99,6 +105,13 @@ class ChosenExamples {
   }
 
  private:
+  /// How many examples take so many bytes, with their tables.
+  static std::size_t room_for(std::size_t bytes, std::size_t classes) {
+    const double table = static_cast<double>(classes * table_bytes);
+    const double all = static_cast<double>(bytes), value = sizeof(float);
+    return static_cast<std::size_t>(2 * all / (table + std::sqrt(table * table + 4 * value * all)));
+  }
+
   const SimplexQp& qp_;
   std::size_t most_;
   std::vector<Index> examples_, points_;
@@ -144,6 +157,8 @@ class Method {
         options_(options),
         context_(context),
         limits_(context, options.stop),
+        patience_(context.observer, std::min(context.seconds, options.stop.seconds)),
+        hurried_(context.threads.interrupted_by([this] { return patience_.is_over(); })),
         choice_(context.costs.simplices),
         set_(qp, options.cache_bytes / 4, choice_),
         cache_(qp.K, options.cache_bytes - set_.bytes(), set_.most()),
@@ -157,25 +172,32 @@ class Method {
 
   SimplexSolution solve() {
     SimplexSolution solution;
-    std::optional<Ended> ended;
-    while (!ended) {
-      const double worst = worst_ = examine();
-      if (worst <= options_.stop.kkt && relative_gap_ <= options_.stop.relative_gap)
-        ended = Ended::converged;
-      else
-        ended = stopped(worst);
-      if (ended) break;
-      choose(worst);
-      if (!improve(worst)) ended = Ended::stalled;
+    try {
+      solution.ended = go();
+    } catch (const Threads::Interrupted&) {
+      // f may be unfinished; the variables are those of the last step.
+      solution.ended = *patience_.ended();
     }
     solution.a = std::move(a_);
-    solution.ended = *ended;
     solution.iterations = steps_;
     solution.dual = dual_;
     return solution;
   }
 
  private:
+  Ended go() {
+    for (;;) {
+      const double worst = worst_ = examine();
+      if (worst <= options_.stop.kkt && relative_gap_ <= options_.stop.relative_gap)
+        return Ended::converged;
+      if (const auto ended = stopped(worst)) return *ended;
+      patience_.tell(progress(worst), context_.seconds_before);
+      choose(worst);
+      const bool moved = improve(worst);
+      if (const auto ended = limits_.stopped()) return *ended;
+      if (!moved) return Ended::stalled;
+    }
+  }
   bool within_limits() {
     return steps_ < options_.stop.iterations && limits_.allow_by([&] { return progress(worst_); });
   }
@@ -187,6 +209,7 @@ class Method {
   }
   Progress progress(double worst) const {
     Progress progress;
+    progress.phase = "train";
     progress.iteration = steps_;
     progress.primal = primal_;
     progress.dual = dual_;
@@ -198,30 +221,21 @@ class Method {
 
   double g(std::size_t i, std::size_t k) const { return qp_.error(i, k) + f_[k][qp_.row[i]]; }
 
+  /// What an example adds to the objectives.
+  struct Share {
+    double half = 0, loss = 0, linear = 0;
+  };
   /// The violation of every example, and both objectives.
   double examine() {
     violation_.assign(qp_.size(), 0.0);
-    context_.threads.split(qp_.size(), 512, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        double largest = -infinity, lowest = infinity;
-        for (std::size_t k = 0; k < qp_.classes; ++k) {
-          const double value = g(i, k);
-          largest = std::max(largest, value);
-          if (qp_.upper(i, k) > a_[i * qp_.classes + k]) lowest = std::min(lowest, value);
-        }
-        violation_[i] = largest - lowest;
-      }
-    });
+    std::vector<Share> shares(qp_.size());
+    hurried_.split(qp_.size(), examples_of_task,
+                   [&](std::size_t begin, std::size_t end) { examine(begin, end, shares); });
     double half = 0, loss = 0, linear = 0, worst = 0;
     for (std::size_t i = 0; i < qp_.size(); ++i) {
-      double largest = -infinity;
-      for (std::size_t k = 0; k < qp_.classes; ++k) {
-        const double a = a_[i * qp_.classes + k];
-        half += a * f_[k][qp_.row[i]] / 2;
-        linear += qp_.error(i, k) * a;
-        largest = std::max(largest, g(i, k));
-      }
-      loss += qp_.cost[i] * (largest - g(i, qp_.label[i]));
+      half += shares[i].half;
+      linear += shares[i].linear;
+      loss += shares[i].loss;
       worst = std::max(worst, violation_[i]);
     }
     primal_ = half + loss;
@@ -229,6 +243,28 @@ class Method {
     const double sizes = std::abs(primal_) + std::abs(dual_);
     relative_gap_ = sizes > 0 ? 2 * std::max(0.0, primal_ - dual_) / sizes : 0;
     return worst;
+  }
+  /// The values of some examples are gathered first, class by class as f has them.
+  void examine(std::size_t begin, std::size_t end, std::vector<Share>& shares) {
+    const std::size_t classes = qp_.classes;
+    std::vector<double> values((end - begin) * classes);
+    for (std::size_t k = 0; k < classes; ++k)
+      for (std::size_t i = begin; i < end; ++i)
+        values[(i - begin) * classes + k] = f_[k][qp_.row[i]];
+    for (std::size_t i = begin; i < end; ++i) {
+      const double* f = &values[(i - begin) * classes];
+      double largest = -infinity, lowest = infinity;
+      Share& mine = shares[i];
+      for (std::size_t k = 0; k < classes; ++k) {
+        const double value = qp_.error(i, k) + f[k], a = a_[i * classes + k];
+        largest = std::max(largest, value);
+        if (qp_.upper(i, k) > a) lowest = std::min(lowest, value);
+        mine.half += a * f[k] / 2;
+        mine.linear += qp_.error(i, k) * a;
+      }
+      violation_[i] = largest - lowest;
+      mine.loss = qp_.cost[i] * (largest - f[qp_.label[i]]);
+    }
   }
 
   /// Takes the examples that violate most into the set, where those that were taken before stay as
@@ -261,7 +297,7 @@ class Method {
     std::ranges::sort(violating, [&](Index x, Index y) {
       return std::pair(qp_.row[x], x) < std::pair(qp_.row[y], y);
     });
-    set_.take(violating, context_.threads);
+    set_.take(violating, hurried_);
   }
   bool is_support(std::size_t i) const {
     const auto a = std::span(a_).subspan(i * qp_.classes, qp_.classes);
@@ -286,6 +322,7 @@ class Method {
       const double left = table_.spread(table_.widest());
       if (left <= goal || !improve_some(std::max(goal, some_share * left))) break;
     }
+    if (limits_.stopped()) return true;
     bool any = false;
     for (std::size_t k = 0; k < classes; ++k) {
       std::vector<std::pair<Index, double>> change;
@@ -294,6 +331,7 @@ class Method {
           change.emplace_back(qp_.row[set_[p]], by);
       any = any || !change.empty();
       add_to_f(std::move(change), k);
+      if (!within_limits()) return true;
     }
     return any;
   }
@@ -329,6 +367,7 @@ class Method {
       before.insert(before.end(), a, a + classes);
     }
     solve_some(some, goal);
+    if (limits_.stopped()) return true;
     bool any = false;
     for (std::size_t k = 0; k < classes; ++k) {
       std::vector<const float*> rows;
@@ -439,6 +478,8 @@ class Method {
     std::vector<double> b(classes), next(classes), by(classes), sorted;
     RowsAmong rows(some.size());
     std::size_t w = some_.widest();
+    const std::size_t steps_between_looks = std::clamp<std::size_t>(
+        values_between_looks / (some.size() * classes), 1, most_steps_between_looks);
     for (std::size_t step = 0; step < most_visits * some.size() && some_.spread(w) > goal; ++step) {
       if (step % steps_between_looks == 0 && !within_limits()) return;
       // K is so ill-conditioned that Newton's step pays.
@@ -486,13 +527,15 @@ class Method {
     wishes.keep.assign(which.size(), true);
     wishes.precious.assign(qp_.K->size(), false);
     for (std::size_t p = 0; p < set_.size(); ++p) wishes.precious[qp_.row[set_[p]]] = true;
-    cache_.add(which, coefficients, wishes, f_[k], context_.threads);
+    cache_.add(which, coefficients, wishes, f_[k], hurried_);
   }
 
   const SimplexQp& qp_;
   const CrammerSinger& options_;
   const Run& context_;
   Limits limits_;
+  Patience patience_;
+  const Threads hurried_;  ///< until all has to end
   const SimplexChoice& choice_;
   ChosenExamples set_;
   RowCache cache_;

@@ -6,7 +6,7 @@
 namespace maxmargin {
 
 struct SimplexSolution {
-  std::vector<double> a;  ///< a[example * classes + class]
+  std::vector<double> a;  ///< a[example * classes + class]; empty where there was no time to begin
   Ended ended = Ended::stalled;
   std::uint64_t iterations = 0;  ///< simplices solved
   double dual = -infinity;       ///< as the solver has it
@@ -59,7 +59,8 @@ struct ClassesAtOnce {
   std::uint64_t seed = 0;
 };
 
-/// run and certify, in double where that is needed for what was asked. `x`: the rows of the points,
+/// run and certify, in double where that is needed for what was asked; after a signal or a limit
+/// only as far as a moment lasts. `x`: the rows of the points,
 /// where the kernel is the linear one; may be null.
 SimplexSolved solve(const SimplexQp& qp, const Rows* x, const ClassesAtOnce& how,
                     const Context& context);

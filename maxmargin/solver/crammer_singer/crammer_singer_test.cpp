@@ -129,7 +129,8 @@ TEST(CrammerSinger, TheSameBitsForAnyNumberOfThreadsWithASmallWorkingSet) {
   const maxmargin::Run alone{Context(one_thread).with_costs(costs)};
   const maxmargin::Run together{Context(three).with_costs(costs)};
   const CrammerSinger options{stop, std::size_t{1} << 22};
-  const SimplexSolution one = run(made.qp, options, alone), many = run(made.qp, options, together);
+  SimplexSolution one = run(made.qp, options, alone);
+  const SimplexSolution many = run(made.qp, options, together);
   EXPECT_EQ(one.ended, Ended::converged);
   EXPECT_EQ(one.a, many.a);
   EXPECT_LE(certify(made.qp, one.a, Precision::exact, Threads(1)).certificate.kkt, 1.1e-4);
@@ -145,6 +146,41 @@ TEST(CrammerSinger, WhereNoStepIsAllowedNoneIsMade) {
   EXPECT_EQ(found.ended, Ended::iteration_limit);
   EXPECT_EQ(found.iterations, 0u);
   EXPECT_EQ(found.a, std::vector<double>(60 * 3, 0.0));
+}
+
+TEST(CrammerSinger, WhereThereIsNoTimeNothingIsMade) {
+  const Made made = made_problem(60, 3, Rbf{2.0}, 3);
+  const Rows rows = *made.x;
+  const Threads threads(2);
+  Stop stop;
+  stop.seconds = 0;
+  std::size_t asked = 0;
+  const Observer cancels = [&](const Progress&) {
+    ++asked;
+    return Control::cancel;
+  };
+  double costs = 0;
+  for (const double cost : made.qp.cost) costs += cost;
+  const auto expect_nothing = [&](const SimplexSolved& found, Ended ended) {
+    EXPECT_EQ(found.solution.ended, ended);
+    EXPECT_TRUE(found.solution.a.empty());
+    EXPECT_NEAR(found.certified.certificate.primal, costs, 1e-12 * costs);
+    EXPECT_GE(found.certified.certificate.primal, costs);
+    EXPECT_EQ(found.certified.certificate.dual, 0);
+    // As the certificate of that many zeros.
+    std::vector<double> zeros(60 * 3, 0.0);
+    const SimplexCertified same = certify(made.qp, zeros, Precision::exact, threads);
+    for (std::size_t k = 0; k < 3; ++k)
+      EXPECT_NEAR(found.certified.of_class[k].primal, same.of_class[k].primal, 1e-12 * costs);
+    EXPECT_EQ(found.certified.certificate.kkt, same.certificate.kkt);
+  };
+  for (const Rows* x : {static_cast<const Rows*>(nullptr), &rows}) {
+    expect_nothing(solve(made.qp, x, {stop, std::size_t{1} << 22, 1}, threads), Ended::time_limit);
+    asked = 0;
+    expect_nothing(solve(made.qp, x, {{}, std::size_t{1} << 22, 1}, {threads, cancels}),
+                   Ended::cancelled);
+    EXPECT_EQ(asked, 1u);
+  }
 }
 
 TEST(CrammerSinger, WideKernelsAndLargeCostsTakeStepsOfNewtons) {

@@ -6,12 +6,15 @@
 #include "maxmargin/linalg/class_sums.hpp"
 #include "maxmargin/solver/crammer_singer/crammer_singer.hpp"
 #include "maxmargin/solver/limits.hpp"
+#include "maxmargin/solver/patience.hpp"
 
 namespace maxmargin {
 namespace {
 
 // Violations below this share of the values they are differences of are rounding.
 constexpr double rounding = 1e-13;
+// Numbers of classes that steps go through between two looks at the limits.
+constexpr std::size_t numbers_between_looks = std::size_t{1} << 20;
 
 class LinearMethod {
  public:
@@ -27,11 +30,14 @@ class LinearMethod {
         sum_(stride_),
         a_(context.start),
         g_(qp.classes),
-        next_(qp.classes) {
+        next_(qp.classes),
+        looks_(1 + numbers_between_looks / qp.classes) {
     order_.resize(qp.size());
     std::iota(order_.begin(), order_.end(), Index{0});
-    if (a_.empty()) a_.assign(qp.size() * qp.classes, 0.0);
-    for (std::size_t i = 0; i < qp.size(); ++i) add_row(i, &a_[i * qp.classes]);
+    if (a_.empty())
+      a_.assign(qp.size() * qp.classes, 0.0);
+    else
+      for (std::size_t i = 0; i < qp.size(); ++i) add_row(i, &a_[i * qp.classes]);
   }
 
   SimplexSolution solve() {
@@ -40,7 +46,8 @@ class LinearMethod {
     double tolerance = options_.stop.kkt;
     while (!ended) {
       const double worst = pass();
-      ended = stopped(worst);
+      ended = limits_.stopped();
+      if (!ended) ended = stopped(worst);
       const double least = rounding * (1 + largest_value_);
       if (ended || worst > std::max(tolerance, least)) continue;
       if (active_ < order_.size()) {
@@ -48,7 +55,10 @@ class LinearMethod {
         last_worst_ = infinity;
         continue;
       }
-      examine();
+      if (!examine()) {
+        ended = limits_.stopped();
+        continue;
+      }
       if (relative_gap_ <= options_.stop.relative_gap && worst <= options_.stop.kkt)
         ended = Ended::converged;
       else if (tolerance < least)
@@ -65,16 +75,21 @@ class LinearMethod {
  private:
   std::optional<Ended> stopped(double worst) {
     if (steps_ >= options_.stop.iterations) return Ended::iteration_limit;
-    Progress progress;
-    progress.iteration = steps_;
-    progress.primal = primal_;
-    progress.dual = dual_;
-    progress.relative_gap = relative_gap_;
-    progress.kkt = worst;
-    progress.active = active_;
-    progress.size = qp_.size();
-    limits_.allow(progress);
+    may_go_on(worst);
     return limits_.stopped();
+  }
+  bool may_go_on(double worst) {
+    return limits_.allow_by([&] {
+      Progress progress;
+      progress.iteration = steps_;
+      progress.primal = primal_;
+      progress.dual = dual_;
+      progress.relative_gap = relative_gap_;
+      progress.kkt = worst;
+      progress.active = active_;
+      progress.size = qp_.size();
+      return progress;
+    });
   }
 
   /// Whole vectors of classes: w has zeros in the place of those that are wanting.
@@ -99,13 +114,14 @@ class LinearMethod {
     for (std::size_t k = 0; k < qp_.classes; ++k) g_[k] = qp_.error(i, k) + sum_[k];
   }
 
-  /// One step for each example in play; the largest violation among them.
+  /// One step for each example in play, unless all has to end; the largest violation among them.
   double pass() {
     if (active_ == 0) active_ = order_.size();
     for (std::size_t s = 0; s < active_; ++s)
       std::swap(order_[s], order_[s + rng_.below(active_ - s)]);
     double worst = 0;
-    for (std::size_t s = 0; s < active_;) {
+    for (std::size_t s = 0, visits = 0; s < active_; ++visits) {
+      if (visits % looks_ == looks_ - 1 && !may_go_on(last_worst_)) return worst;
       const std::size_t i = order_[s];
       const double violation = step(i);
       worst = std::max(worst, violation);
@@ -151,10 +167,12 @@ class LinearMethod {
     return violation;
   }
 
-  void examine() {
+  /// Both objectives; false where all has to end before they are known.
+  bool examine() {
     double half = 0, loss = 0, linear = 0;
     for (const double w : w_) half += w * w / 2;
     for (std::size_t i = 0; i < qp_.size(); ++i) {
+      if (i % looks_ == looks_ - 1 && !may_go_on(last_worst_)) return false;
       values_of(i);
       loss += qp_.cost[i] * (*std::max_element(g_.begin(), g_.end()) - g_[qp_.label[i]]);
       for (std::size_t k = 0; k < qp_.classes; ++k)
@@ -164,6 +182,7 @@ class LinearMethod {
     dual_ = -half - linear;
     const double sizes = std::abs(primal_) + std::abs(dual_);
     relative_gap_ = sizes > 0 ? 2 * std::max(0.0, primal_ - dual_) / sizes : 0;
+    return true;
   }
 
   const SimplexQp& qp_;
@@ -175,6 +194,7 @@ class LinearMethod {
   std::vector<double> w_;    ///< w[feature * stride + class]
   std::vector<double> sum_;  ///< of all classes of w
   std::vector<double> a_, g_, next_, sorted_;
+  std::size_t looks_;         ///< so many examples are looked at between two looks at the limits
   std::vector<Index> order_;  ///< those in play first
   std::size_t active_ = 0, steps_ = 0;
   double last_worst_ = infinity, corner_slack_ = 0;
@@ -199,13 +219,70 @@ double shortfall(const Certificate& certificate, const Stop& stop) {
 
 /// What float kernel values leave unknown is little beside what is asked for: of the violation, and
 /// of the gap, where the support vectors pay for it.
-bool float_is_enough(const SimplexQp& qp, const SimplexSolution& solution, const Stop& stop) {
-  const double error = rounding_of(qp, solution.a, Precision::fast);
+bool float_is_enough(const SimplexQp& qp, const SimplexSolution& solution, const Stop& stop,
+                     const Threads& threads) {
+  const double error = rounding_of(qp, solution.a, Precision::fast, threads);
   double cost = 0;
   for (std::size_t i = 0; i < qp.size(); ++i)
     if (solution.a[i * qp.classes + qp.label[i]] != 0) cost += qp.cost[i];
   return stop.kkt >= 4 * error && cost * error <= stop.relative_gap * std::abs(solution.dual);
 }
+
+/// The certificates of a run, as long as there is time for them.
+class Hurry {
+ public:
+  Hurry(const Context& given, const Stop& stop)
+      : given_(given),
+        patience_(given_.observer, std::min(given.seconds, stop.seconds)),
+        hurried_(given.threads.interrupted_by([this] { return patience_.is_exhausted(); })) {}
+
+  bool is_over() { return patience_.is_over(); }
+  Ended ended() const { return *patience_.ended(); }
+
+  /// Of what a run has come to; in double, from now on, where that is needed for what was asked.
+  SimplexCertified certified(const SimplexQp& qp, SimplexSolution& solution, Run& context,
+                             const Stop& stop) {
+    if (solution.iterations == 0 && context.start.empty()) return certify_nothing(qp);
+    const bool has_ended =
+        solution.ended == Ended::cancelled || solution.ended == Ended::time_limit;
+    if (has_ended)
+      patience_.end(solution.ended == Ended::cancelled ? Control::cancel : Control::proceed);
+    try {
+      if (has_ended || !float_is_enough(qp, solution, stop, hurried_))
+        context.precision = Precision::exact;
+      SimplexCertified certified = certify(qp, solution.a, context.precision, hurried_);
+      return has_ended ? certified
+                       : finer(qp, std::move(certified), solution.a, context.precision, stop);
+    } catch (const Threads::Interrupted&) {
+      return uncertified(qp);
+    }
+  }
+
+ private:
+  SimplexCertified finer(const SimplexQp& qp, SimplexCertified certified, std::vector<double>& a,
+                         Precision& precision, const Stop& stop) {
+    try {
+      // Another round starts from the f that it will be judged by.
+      if (precision == Precision::fast && shortfall(certified.certificate, stop) > 1) {
+        precision = Precision::exact;
+        certified = certify(qp, a, precision, hurried_);
+      }
+      // Doubles may be too coarse for what large costs make of them.
+      if (shortfall(certified.certificate, stop) > 1)
+        if (auto extended = certify_extended(qp, a, given_.on(hurried_));
+            extended &&
+            shortfall(extended->certificate, stop) < shortfall(certified.certificate, stop))
+          certified = *std::move(extended);
+    } catch (const Threads::Interrupted&) {
+      // The first one will have to do.
+    }
+    return certified;
+  }
+
+  const Context given_;
+  Patience patience_;
+  const Threads hurried_;
+};
 
 }  // namespace
 
@@ -222,6 +299,12 @@ SimplexSolved solve(const SimplexQp& qp, const Rows* x, const ClassesAtOnce& how
   best.solver = linear ? LinearCrammerSinger::name : CrammerSinger::name;
   Run context{given};
   const Stopwatch clock;
+  Hurry hurry(given, stop);
+  if (hurry.is_over()) {
+    best.solution.ended = hurry.ended();
+    best.certified = certify_nothing(qp);
+    return best;
+  }
   std::vector<std::vector<double>> f;
   std::uint64_t iterations = 0;
   double least = infinity;
@@ -233,19 +316,7 @@ SimplexSolved solve(const SimplexQp& qp, const Rows* x, const ClassesAtOnce& how
                : run(qp, CrammerSinger{asked, memory - std::min(memory, qp.K->bytes())}, context,
                      std::move(f));
     iterations += solution.iterations;
-    if (!float_is_enough(qp, solution, stop)) context.precision = Precision::exact;
-    SimplexCertified certified = certify(qp, solution.a, context.precision, given.threads);
-    // Another round starts from the f that it will be judged by.
-    if (context.precision == Precision::fast && shortfall(certified.certificate, stop) > 1) {
-      context.precision = Precision::exact;
-      certified = certify(qp, solution.a, context.precision, given.threads);
-    }
-    // Doubles may be too coarse for what large costs make of them.
-    if (shortfall(certified.certificate, stop) > 1)
-      if (auto finer = certify_extended(qp, solution.a, given);
-          finer && shortfall(finer->certificate, stop) < shortfall(certified.certificate, stop))
-        certified = *std::move(finer);
-    solution.a = certified.a;
+    SimplexCertified certified = hurry.certified(qp, solution, context, stop);
     const double left = shortfall(certified.certificate, stop);
     const bool better = round == 0 || left < least;
     const Ended ended = solution.ended;
@@ -255,14 +326,14 @@ SimplexSolved solve(const SimplexQp& qp, const Rows* x, const ClassesAtOnce& how
       best.certified = std::move(certified);
     }
     best.solution.ended = ended;
-    if (least <= 1 || ended != Ended::converged || !better) break;
+    if (least <= 1 || ended != Ended::converged || !better || hurry.is_over()) break;
     context.start = best.solution.a;
-    f = best.certified.f;
+    f = std::move(best.certified.f);
     context.seconds_before = clock.seconds();
   }
   best.solution.iterations = iterations;
   if (best.solution.ended == Ended::converged && !(least <= 1))
-    best.solution.ended = Ended::stalled;
+    best.solution.ended = hurry.is_over() ? hurry.ended() : Ended::stalled;
   if (best.solution.ended == Ended::stalled && least <= 1) best.solution.ended = Ended::converged;
   return best;
 }

@@ -1,6 +1,9 @@
 #include "maxmargin/train/machines/together.hpp"
 
+#include <cmath>
 #include <map>
+
+#include "maxmargin/solver/patience.hpp"
 
 namespace maxmargin {
 namespace {
@@ -29,6 +32,27 @@ void require_possible(const Examples& data, const Subproblems& problems,
   if (options.solver != "auto" || options.settings)
     refuse("it has a solver of its own", "leave --solver out");
   if (options.start) refuse("it starts from no model", "leave --start out");
+}
+
+/// The coefficients of each class, by row of the data, and their sums.
+void put_coefficients(const FormulatedTogether& formulated, std::span<const double> a,
+                      TrainedList& machines, std::vector<double>& sums) {
+  const std::size_t classes = formulated.qp.classes;
+  for (std::size_t k = 0; k < classes; ++k) machines[k].coefficients.clear();
+  if (a.empty()) return;
+  std::vector<std::size_t> nonzeros(classes, 0);
+  const auto each = [&](const auto& body) {
+    for (const auto& share : formulated.shares)
+      for (std::size_t k = 0; k < classes; ++k)
+        if (const double beta = share.part * a[share.example * classes + k]; beta != 0)
+          body(k, share.row, beta);
+  };
+  each([&](std::size_t k, Index, double) { ++nonzeros[k]; });
+  for (std::size_t k = 0; k < classes; ++k) machines[k].coefficients.reserve(nonzeros[k]);
+  each([&](std::size_t k, Index row, double beta) {
+    sums[k] += beta;
+    machines[k].coefficients.emplace_back(row, beta);
+  });
 }
 
 }  // namespace
@@ -82,11 +106,13 @@ TrainedList train_together(const Examples& data, const Subproblems& problems,
     view = *rows;
   }
   Audience audience(context, 1);
-  const SimplexSolved solved = solve(
+  SimplexSolved solved = solve(
       qp, rows ? &view : nullptr,
       {audience.rest_of(options.stop), memory_for(options, context).bytes, options.seed},
       context.watched_by([&](const Progress& progress) { return audience.tell(0, progress); }));
   TrainedList machines(qp.classes);
+  std::vector<double> sums(qp.classes, 0.0);
+  put_coefficients(formulated, solved.solution.a, machines, sums);
   for (std::size_t k = 0; k < qp.classes; ++k) {
     TrainedMachine& machine = machines[k];
     machine.solver = solved.solver;
@@ -96,13 +122,9 @@ TrainedList train_together(const Examples& data, const Subproblems& problems,
     solution.iterations = k == 0 ? solved.solution.iterations : 0;
     machine.certified.certificate = solved.certified.of_class[k];
     machine.certified.seconds = k == 0 ? solved.certified.seconds : 0;
-    double sum = 0;
-    for (const auto& share : formulated.shares) {
-      const double beta = share.part * solved.solution.a[share.example * qp.classes + k];
-      sum += beta;
-      if (beta != 0) machine.coefficients.emplace_back(share.row, beta);
-    }
-    if (bias == Bias::penalised) solution.lambda = {sum};
+    if (std::isinf(solved.certified.certificate.gap))
+      machine.certified.obstacle = std::string(no_time_to_certify);
+    if (bias == Bias::penalised) solution.lambda = {sums[k]};
   }
   return machines;
 }
