@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/base/error.hpp"
@@ -15,7 +16,8 @@ namespace {
 // Passes before the first look at the equations of the variables inside; later looks are rarer.
 constexpr std::size_t first_pass_to_look = 8;
 constexpr double passes_between_looks = 0.25;
-// So many passes in a row that bring the violation down by less than this: stalled.
+// So many passes that together bring the violation down by less than this: stalled. That of the
+// start, no function at all, may be less than any for long.
 constexpr double enough_progress = 0.99;
 constexpr int streamed_patience = 200;
 
@@ -36,7 +38,10 @@ class StreamedIteration {
     for (std::size_t look = first_pass_to_look;;) {
       if (const auto ended = pass()) return finished(*ended);
       if (result_.iterations < look) continue;
-      if (const auto ended = solve_inside()) return finished(*ended);
+      // From the equations of other variables than those of the solution it may go on anywhere,
+      // farther away each time.
+      if (const bool same = std::exchange(at_last_look_, at_bound_) == at_bound_; same)
+        if (const auto ended = solve_inside()) return finished(*ended);
       look =
           result_.iterations + first_pass_to_look +
           static_cast<std::size_t>(passes_between_looks * static_cast<double>(result_.iterations));
@@ -248,9 +253,10 @@ class StreamedIteration {
     if (last.kkt <= share * options_.stop.kkt &&
         last.relative_gap <= share * options_.stop.relative_gap)
       return Ended::converged;
-    idle_ = last.kkt < enough_progress * least_ ? 0 : idle_ + 1;
-    least_ = std::min(least_, last.kkt);
-    return idle_ > streamed_patience ? std::optional(Ended::stalled) : std::nullopt;
+    if (++passes_since_ < streamed_patience) return std::nullopt;
+    passes_since_ = 0;
+    const bool better = last.kkt < enough_progress * std::exchange(kkt_then_, last.kkt);
+    return better ? std::nullopt : std::optional(Ended::stalled);
   }
 
   bool within_limits() {
@@ -270,12 +276,12 @@ class StreamedIteration {
   Limits limits_;
   const std::size_t N_;
   Factor factor_, inside_;
-  std::vector<char> at_bound_;
+  std::vector<char> at_bound_, at_last_look_;
   std::vector<double> r_, y_, w_;  ///< w = Z'beta of the variables of the last pass
   StreamedLagrangianSolution result_;
   Progress progress_;
-  double least_ = infinity;
-  int idle_ = 0;
+  double kkt_then_ = infinity;  ///< so many passes ago
+  int passes_since_ = 0;
 };
 
 }  // namespace

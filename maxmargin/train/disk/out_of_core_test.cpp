@@ -255,6 +255,27 @@ TEST_F(OutOfCoreTest, LagrangianFindsTheSameOptimum) {
   EXPECT_THROW(train(spilled(numbers, Outcome::number), free, threads_), Error);
 }
 
+TEST_F(OutOfCoreTest, LagrangianIsNotThrownFarAway) {
+  Dataset data;
+  data.x = Features::dense(8);
+  Rng rng(4);
+  for (int i = 0; i < 600; ++i) {
+    std::vector<double> x;
+    for (int j = 0; j < 8; ++j) x.push_back(rng.uniform(0, 30));
+    data.y.push_back(x[0] + x[1] - x[2] - x[3] + 6 * rng.normal() > 0 ? 1 : -1);
+    data.x.append(std::span<const double>(x));
+  }
+  const std::string path = write(data);
+  TrainOptions options = linear(Svc{.loss = SquaredHinge{}, .bias = Bias::penalised});
+  const Trained whole = train(read(path, {}, threads_), options, threads_);
+  options.solver = "lagrangian";
+  options.stop.kkt = options.stop.relative_gap = 1e-7;
+  const TrainedOutOfCore found = train(spilled(path, Outcome::classes), options, threads_);
+  EXPECT_EQ(found.trained.ended, Ended::converged);
+  EXPECT_NEAR(found.trained.certificate.primal, whole.certificate.primal,
+              2e-7 * whole.certificate.primal);
+}
+
 /// A kernel by basis functions, with K_mn on disk: as from the same basis functions in memory.
 TEST_F(OutOfCoreTest, KernelsByBasisFunctions) {
   const std::string path = write(made::classification(400, 3, made::Storage::dense_doubles, 6, 3));
