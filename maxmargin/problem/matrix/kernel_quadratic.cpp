@@ -336,12 +336,17 @@ class KernelQuadratic final : public Quadratic,
     if (packed_->ways) packed_->ways->note(Way::half_products);
     constexpr std::size_t groups = 8;
     std::vector<std::vector<double>> sums(groups);
-    threads.run(groups, [&](std::size_t group) {
-      sums[group].assign(size(), 0.0);
-      for (std::size_t first = group * Engine::half_rows; first < size();
-           first += groups * Engine::half_rows)
-        engine().add_half_product(*packed_->rows, first, x, sums[group].data());
-    });
+    for (auto& part : sums) part.assign(size(), 0.0);
+    // Of each group some rows at a time: between two tasks a product can be interrupted.
+    constexpr std::size_t round = groups * Engine::half_rows;
+    const std::size_t rows =
+        std::max<std::size_t>(1, fast_values_of_task / (Engine::half_rows * size())) * round;
+    for (std::size_t begin = 0; begin < size(); begin += rows)
+      threads.run(groups, [&](std::size_t group) {
+        for (std::size_t first = begin + group * Engine::half_rows;
+             first < std::min(size(), begin + rows); first += round)
+          engine().add_half_product(*packed_->rows, first, x, sums[group].data());
+      });
     for (const std::vector<double>& part : sums)
       for (std::size_t i = 0; i < size(); ++i) y[i] += part[i];
   }

@@ -63,8 +63,9 @@ class BlockRun {
     // few dimensions few joint planes suffice.
     constexpr std::size_t most_passes = 200;
     for (std::size_t passes = 0;; ++passes) {
-      const ExactPass pass = blocks_.exact_pass(run_.threads);
-      if (!rounds_.record(pass, blocks_)) break;
+      const auto made = rounds_.pass([&](const Threads& each) { return blocks_.exact_pass(each); });
+      if (!made || !rounds_.record(*made, blocks_)) break;
+      const ExactPass& pass = *made;
       if (passes == most_passes && blocks_.stores_vectors())
         return cut_joint_planes(problem_, run_, blocks_.take(), rounds_);
       double gained = 0;

@@ -2,17 +2,19 @@
 
 namespace maxmargin {
 
-void cut_planes(PlaneBlocks& blocks, Rounds& rounds, std::size_t idle, const Threads& threads) {
-  constexpr std::size_t most_sweeps = 1000;
+void cut_planes(PlaneBlocks& blocks, Rounds& rounds, std::size_t idle) {
+  constexpr std::size_t most_sweeps = 1000, examples_between_looks = 256;
   while (true) {
-    const ExactPass pass = blocks.exact_pass(threads);
-    if (!rounds.record(pass, blocks)) break;
+    const auto made = rounds.pass([&](const Threads& each) { return blocks.exact_pass(each); });
+    if (!made || !rounds.record(*made, blocks)) break;
+    const ExactPass& pass = *made;
     double gained = 0;
     bool added = false;
     blocks.begin_steps();
     for (std::size_t k = 0; k < most_sweeps && rounds.running(); ++k) {
       double rest = 0;
       for (std::size_t i = 0; i < pass.violators.size(); ++i) {
+        if (i % examples_between_looks == examples_between_looks - 1 && !rounds.running()) break;
         const PlaneBlocks::Visit visit = blocks.visit(i, k == 0 ? &pass.violators[i] : nullptr);
         gained += visit.gain;
         rest += visit.gap;
@@ -31,7 +33,7 @@ StructuredSolution run(const Structured& problem, const NSlack& options, const S
                        const StructuredRun& how) {
   PlaneBlocks blocks(problem, how.start, how.costs);
   Rounds rounds(problem, stop, how);
-  cut_planes(blocks, rounds, options.idle, how.threads);
+  cut_planes(blocks, rounds, options.idle);
   return rounds.finish(blocks);
 }
 

@@ -41,8 +41,9 @@ class OneSlackRun {
     if (!start_.empty()) add(of_start());
     double gained = 1;
     while (true) {
-      const ExactPass pass = exact_pass();
-      if (!rounds_.record(pass, w_, planes_.size())) break;
+      const auto made = rounds_.pass([&](const Threads& threads) { return exact_pass(threads); });
+      if (!made || !rounds_.record(*made, w_, planes_.size())) break;
+      const ExactPass& pass = *made;
       if (run_.checkpoint) run_.checkpoint(exported());
       add(tangent(pass));
       gained = solve_dual();
@@ -53,15 +54,15 @@ class OneSlackRun {
     // Tangents of squares that hardly differ give half of the digits. n-slack cutting planes, from
     // the same structures, have no such limit.
     PlaneBlocks blocks(problem_, exported(), run_.costs);
-    cut_planes(blocks, rounds_, options_.idle, run_.threads);
+    cut_planes(blocks, rounds_, options_.idle);
     return rounds_.finish(blocks);
   }
 
  private:
   /// The most violated structures at w, the primal there, and the dual of the current alpha.
-  ExactPass exact_pass() {
+  ExactPass exact_pass(const Threads& threads) {
     const Planes none(problem_.oracle.examples());
-    ExactPass pass = maxmargin::exact_pass(problem_, none, w_, run_.threads);
+    ExactPass pass = maxmargin::exact_pass(problem_, none, w_, threads);
     // The n-slack dual at the same alpha, no less than the 1-slack one.
     double dual = -w_.squared_norm() / 2;
     std::vector<double> A(problem_.oracle.examples(), 0.0);

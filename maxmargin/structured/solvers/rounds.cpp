@@ -1,5 +1,6 @@
 #include "maxmargin/structured/solvers/rounds.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace maxmargin {
@@ -14,7 +15,14 @@ constexpr std::size_t most_flat_rounds = 20;
 }  // namespace
 
 Rounds::Rounds(const Structured& problem, const Stop& stop, const StructuredRun& run)
-    : problem_(problem), stop_(stop), run_(run), limits_run_{run}, limits_(limits_run_, stop) {
+    : problem_(problem),
+      stop_(stop),
+      run_(run),
+      limits_run_{run},
+      limits_(limits_run_, stop),
+      patience_(run.observer, std::min(run.seconds, stop.seconds)),
+      hurried_(run.threads.interrupted_by([this] { return patience_.is_over(); })) {
+  progress_.phase = "train";
   progress_.size = problem.oracle.examples();
 }
 

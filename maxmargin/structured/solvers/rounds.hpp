@@ -2,6 +2,7 @@
 
 #include "maxmargin/base/clock.hpp"
 #include "maxmargin/solver/limits.hpp"
+#include "maxmargin/solver/patience.hpp"
 #include "maxmargin/structured/solvers/plane_blocks.hpp"
 #include "maxmargin/structured/solvers/solve.hpp"
 
@@ -14,6 +15,17 @@ class Rounds {
   Rounds(const Structured& problem, const Stop& stop, const StructuredRun& run);
 
   void count_calls(std::size_t oracles) { solution_.oracle_calls += oracles; }
+  /// An exact pass, `make(threads)`; nothing where all has to end before it is done.
+  template <class Make>
+  std::optional<ExactPass> pass(Make&& make) {
+    patience_.tell(progress_, watch_.seconds());
+    try {
+      return make(hurried_);
+    } catch (const Threads::Interrupted&) {
+      ended_ = patience_.ended();
+      return std::nullopt;
+    }
+  }
   /// Records an exact pass at `w`; returns whether to go on.
   bool record(const ExactPass& pass, const StructuredWeights& w, std::uint64_t planes);
   bool record(const ExactPass& pass, PlaneBlocks& blocks);
@@ -33,6 +45,8 @@ class Rounds {
   const StructuredRun& run_;
   Run limits_run_;
   Limits limits_;
+  Patience patience_;
+  const Threads hurried_;  ///< until all has to end
   Stopwatch watch_;
   Progress progress_;
   StructuredSolution solution_;
@@ -44,7 +58,7 @@ class Rounds {
 };
 
 /// Rounds of n-slack cutting planes until they end.
-void cut_planes(PlaneBlocks& blocks, Rounds& rounds, std::size_t idle, const Threads& threads);
+void cut_planes(PlaneBlocks& blocks, Rounds& rounds, std::size_t idle);
 /// Rounds of 1-slack cutting planes from these planes until they end.
 StructuredSolution cut_joint_planes(const Structured& problem, const StructuredRun& how,
                                     Planes start, Rounds& rounds);

@@ -1,8 +1,10 @@
 #include "maxmargin/structured/solvers/solve.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "maxmargin/base/error.hpp"
+#include "maxmargin/solver/patience.hpp"
 
 namespace maxmargin {
 
@@ -28,21 +30,33 @@ SolvedStructured solve(const Structured& problem, const StructuredSolver& solver
   StructuredSolution solution =
       visit_list([&](const auto& chosen) { return run(problem, chosen, stop, how); }, solver);
   StructuredWeights w(problem, solution.planes);
-  CertifiedStructures own = certify(problem, solution.planes, {w}, how.threads);
-  if (!solution.w.empty()) {
-    StructuredWeights other(problem.oracle, solution.w);
-    CertifiedStructures better = certify(problem, solution.planes, {w, &other}, how.threads);
-    if (better.certificate.gap < own.certificate.gap) {
-      own = std::move(better);
-      w = std::move(other);
-    } else {
-      solution.w.clear();
+  Patience patience(how.observer, std::min(how.seconds, stop.seconds));
+  if (solution.ended == Ended::cancelled) patience.end(Control::cancel);
+  if (solution.ended == Ended::time_limit) patience.end(Control::proceed);
+  const Threads hurried =
+      how.threads.interrupted_by([&patience] { return patience.is_exhausted(); });
+  StructuredCertificate certificate;
+  certificate.exactness = problem.oracle.exactness();
+  try {
+    certificate = certify(problem, solution.planes, {w}, hurried).certificate;
+    if (!solution.w.empty()) {
+      StructuredWeights other(problem.oracle, std::exchange(solution.w, {}));
+      const StructuredCertificate better =
+          certify(problem, solution.planes, {w, &other}, hurried).certificate;
+      if (better.gap < certificate.gap) {
+        certificate = better;
+        solution.w = other.coefficients();
+        w = std::move(other);
+      }
     }
+  } catch (const Threads::Interrupted&) {
+    // Of the better w nothing is known, or of neither.
   }
   const bool holds =
-      own.certificate.relative_gap <= stop.relative_gap && own.certificate.violation <= stop.kkt;
-  if (solution.ended == Ended::converged && !holds) solution.ended = Ended::stalled;
-  return {std::move(solution), own.certificate, std::move(w)};
+      certificate.relative_gap <= stop.relative_gap && certificate.violation <= stop.kkt;
+  if (solution.ended == Ended::converged && !holds)
+    solution.ended = patience.ended().value_or(Ended::stalled);
+  return {std::move(solution), certificate, std::move(w)};
 }
 
 Planes planes_for_cost(Planes planes, const Structured& from, double C) {

@@ -87,6 +87,13 @@ TrainedMachine retrained(const FromMoreRows& more, const Subproblem& problem,
   return result;
 }
 
+/// Where the machine k of all is among those that are left.
+std::optional<std::size_t> position_of(const Retrained& result, std::size_t k) {
+  const auto at = std::ranges::lower_bound(result.number, k);
+  if (at == result.number.end() || *at != k) return std::nullopt;
+  return static_cast<std::size_t>(at - result.number.begin());
+}
+
 /// The problems without these rows, not yet solved.
 Retrained remaining(const Prepared& prepared, const std::vector<bool>& left_out) {
   Retrained result;
@@ -162,10 +169,17 @@ std::vector<Retrained> retrain_each(const Prepared& prepared, Retrainable can,
   for (const std::vector<bool>& rows : left_out) results.push_back(untrained(prepared, rows));
   const std::size_t steps = left_out.size() + 1;
   Audience audience(context, prepared.problems.list.size() * steps);
+  const bool takes_long = takes_long_to_certify(prepared.examples, prepared.problems.list);
   for_each_machine(
       prepared.examples, prepared.problems, options, context,
       [&](std::size_t k, const Context& given) {
         const Subproblem& problem = prepared.problems.list[k];
+        if (takes_long && audience.is_over(options.stop)) {
+          for (Retrained& result : results)
+            if (const auto position = position_of(result, k))
+              result.machines[*position] = nothing(problem, audience);
+          return;
+        }
         const MemoryBudget memory = memory_for(options, given), room = memory.rows_of_folds();
         const Context beside = given.with_memory(memory.without(room.bytes));
         const Formulated all = caching_rows(prepared, k, can, options.kernel, room, given);
@@ -174,11 +188,10 @@ std::vector<Retrained> retrain_each(const Prepared& prepared, Retrainable can,
         const Restart restart(all.qp, whole.certified, room.values_of_restart().bytes, given);
         for (std::size_t fold = 0; fold < results.size(); ++fold) {
           Retrained& result = results[fold];
-          const auto at = std::ranges::lower_bound(result.number, k) - result.number.begin();
-          const auto position = static_cast<std::size_t>(at);
-          if (position < result.number.size() && result.number[position] == k) {
-            const bool is_same = result.problems.list.examples(position) == problem.examples.size();
-            TrainedMachine& machine = result.machines[position];
+          if (const auto position = position_of(result, k)) {
+            const bool is_same =
+                result.problems.list.examples(*position) == problem.examples.size();
+            TrainedMachine& machine = result.machines[*position];
             machine = is_same ? whole
                               : retrained({all, restart, whole.certified}, problem, left_out[fold],
                                           {options, beside, audience, k * steps + fold + 1});

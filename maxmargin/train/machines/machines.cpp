@@ -280,6 +280,10 @@ bool takes_long_to_certify(const Examples& data, const SubproblemList& list) {
 
 namespace {
 
+bool has_width(const Loss& loss) {
+  return std::holds_alternative<NuMargin>(loss) || std::holds_alternative<NuTube>(loss);
+}
+
 /// What f = 0 loses on the examples of a machine, rounded up.
 double loss_of_nothing(const Subproblem& problem) {
   double sum = 0;
@@ -309,11 +313,13 @@ Untrained untrained(const Subproblems& problems, const Audience& audience) {
   return result;
 }
 
-/// The machine f = 0, where nothing else is there.
+}  // namespace
+
 TrainedMachine nothing(const Subproblem& problem, const Audience& audience) {
   TrainedMachine part;
   part.certified.solution.ended = audience.ended(Ended::time_limit);
-  part.certified.solution.lambda = {0.0};
+  // The thresholds of nu machines: see set_width.
+  part.certified.solution.lambda.assign(has_width(problem.loss) ? 2 : 1, 0.0);
   if (!is_bounded_by_nothing(problem.loss)) return part;
   Certificate& certificate = part.certified.certificate;
   certificate.primal = loss_of_nothing(problem);
@@ -322,6 +328,8 @@ TrainedMachine nothing(const Subproblem& problem, const Audience& audience) {
   certificate.relative_gap = relative_gap(certificate.primal, certificate.dual);
   return part;
 }
+
+namespace {
 
 /// The functions that solutions must not mind are looked at before anything is trained.
 void check_functions(const Examples& data, const SubproblemList& list, Audience& audience) {
@@ -366,7 +374,8 @@ TrainedMachines train_machines(const Examples& data, const Subproblems& problems
     numbers = {0};
     trained.resize(1);
     trained[0] = nothing(problems.list.front(), audience);
-    trained[0].certified.solution.lambda.resize(1 + data.functions.count());
+    std::vector<double>& lambda = trained[0].certified.solution.lambda;
+    lambda.resize(lambda.size() + data.functions.count());
   }
   result.problems.list = problems.list.only(numbers);
   result.problems.untrained = untrained(problems, audience);
@@ -375,7 +384,7 @@ TrainedMachines train_machines(const Examples& data, const Subproblems& problems
 
 void set_width(const Subproblem& problem, Machine& machine) {
   const bool margin = std::holds_alternative<NuMargin>(problem.loss);
-  if (!margin && !std::holds_alternative<NuTube>(problem.loss)) return;
+  if (!has_width(problem.loss)) return;
   if (problem.bias == Bias::unpenalised) {
     const double first = machine.lambda[0], second = machine.lambda[1];
     machine.lambda.erase(machine.lambda.begin());
@@ -410,9 +419,7 @@ void assemble(const Examples& data, const Subproblems& problems, const TrainedLi
     }
   model.machines.reserve(model.machines.size() + parts.size());
   model.untrained = problems.untrained;
-  const Loss loss = problems.list.front().loss;
-  const bool has_width =
-      std::holds_alternative<NuMargin>(loss) || std::holds_alternative<NuTube>(loss);
+  const bool have_width = has_width(problems.list.front().loss);
   for (std::size_t k = 0; k < parts.size(); ++k) {
     Machine machine;
     static_cast<Sides&>(machine) = problems.list.sides(k);
@@ -429,7 +436,7 @@ void assemble(const Examples& data, const Subproblems& problems, const TrainedLi
     // Bounds that the coefficients in the file prove.
     machine.certificate.best_primal = machine.certificate.primal;
     machine.certificate.best_dual = machine.certificate.dual;
-    if (has_width) set_width(problems.list[k], machine);
+    if (have_width) set_width(problems.list[k], machine);
     model.machines.push_back(std::move(machine));
   }
 }

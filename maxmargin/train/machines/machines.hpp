@@ -189,6 +189,9 @@ struct TrainedMachines {
 /// are as they are: there are more than a hundred, or they have many values of rows together.
 bool takes_long_to_certify(const Examples& data, const SubproblemList& list);
 
+/// The machine f = 0, where there was no time for another.
+TrainedMachine nothing(const Subproblem& problem, const Audience& audience);
+
 /// Trains all machines; their variables and f are discarded. Where that takes long to certify,
 /// those that have not begun when all has to end are left out, but for one where there is no other.
 TrainedMachines train_machines(const Examples& data, const Subproblems& problems,
