@@ -13,6 +13,18 @@ namespace {
 
 constexpr double unit = std::numeric_limits<double>::epsilon() / 2;
 
+/// The scores that oracles are asked with, and how wrong each may be: 0 where they are w itself.
+struct Scores {
+  std::span<const double> values;
+  double error = 0;
+  double operator[](std::size_t k) const { return values[k]; }
+};
+
+Scores scores_of(const Structured& problem, const StructuredWeights& w) {
+  const Metric* metric = problem.oracle.metric();
+  return {w.scores(), metric == nullptr ? 0 : metric->score_error(w.coefficients())};
+}
+
 /// s of a structure, and a bound of its rounding error.
 struct Scored {
   double s = 0;
@@ -20,28 +32,40 @@ struct Scored {
 };
 
 Scored score(const Structured& problem, std::size_t i, StructureView y, double loss,
-             std::span<const double> w, JointFeatures& psi) {
+             const Scores& w, JointFeatures& psi) {
   psi.clear();
   problem.oracle.difference(i, y, problem.plane_scale(loss), psi);
-  double sum = 0, size = 0;
+  double sum = 0, size = 0, given = 0;
   for (std::size_t k = 0; k < psi.size(); ++k) {
     const double term = w[psi.index[k]] * psi.value[k];
     sum += term;
     size += std::abs(term);
+    given += w.error * std::abs(psi.value[k]);
   }
-  return {loss - sum, static_cast<double>(psi.size() + 2) * unit * (size + loss)};
+  return {loss - sum, static_cast<double>(psi.size() + 2) * unit * (size + loss) + given};
 }
 
 /// A bound of the rounding errors inside an oracle, whose sums run over all features of the truth
 /// and of y.
-double oracle_error(const Oracle& oracle, std::size_t i, StructureView y, std::span<const double> w,
+double oracle_error(const Oracle& oracle, std::size_t i, StructureView y, const Scores& w,
                     JointFeatures& psi) {
   psi.clear();
   oracle.features(i, oracle.truth(i), 1, psi);
   oracle.features(i, y, 1, psi);
+  double size = 0, given = 0;
+  for (std::size_t k = 0; k < psi.size(); ++k) {
+    size += std::abs(w[psi.index[k]] * psi.value[k]);
+    given += w.error * std::abs(psi.value[k]);
+  }
+  return static_cast<double>(psi.size() + 2) * unit * size + given;
+}
+
+/// What wrong scores may change of 1/2 c'Mc.
+double half_norm_error(const StructuredWeights& w, double score_error) {
   double size = 0;
-  for (std::size_t k = 0; k < psi.size(); ++k) size += std::abs(w[psi.index[k]] * psi.value[k]);
-  return static_cast<double>(psi.size() + 2) * unit * size;
+  if (score_error > 0)
+    for (const double c : w.coefficients()) size += std::abs(c);
+  return size * score_error / 2;
 }
 
 struct Term {
@@ -67,7 +91,7 @@ double checked_loss(const Structured& problem, std::size_t i, StructureView y) {
 
 /// `a_error`: the relative rounding error of sums over planes.
 Term term_of(const Structured& problem, std::size_t i, const std::vector<Plane>& planes,
-             StructureView violator, std::span<const double> w, double a_error) {
+             StructureView violator, const Scores& w, double a_error) {
   JointFeatures psi;
   Term term;
   const double loss = checked_loss(problem, i, violator);
@@ -129,10 +153,11 @@ CertifiedStructures certify(const Structured& problem, const Planes& planes,
   std::size_t count = 0;
   for (const auto& each : planes) count += each.size();
   const double a_error = static_cast<double>(count + 2) * unit;
+  const Scores asked = scores_of(problem, w);
   std::vector<Term> terms(n);
   threads.split(n, 16, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i)
-      terms[i] = term_of(problem, i, planes[i], result.violators[i], w.scores(), a_error);
+      terms[i] = term_of(problem, i, planes[i], result.violators[i], asked, a_error);
   });
 
   StructuredCertificate& certificate = result.certificate;
@@ -158,7 +183,9 @@ CertifiedStructures certify(const Structured& problem, const Planes& planes,
   // A maximum over a superset that is attained at a structure is the maximum over the structures.
   if (certificate.exactness == Exactness::relaxed && whole)
     certificate.exactness = Exactness::exact;
-  certificate.rounding += static_cast<double>(n) * unit * (cost + sum_loss + std::abs(half_norm));
+  certificate.rounding += static_cast<double>(n) * unit * (cost + sum_loss + std::abs(half_norm)) +
+                          half_norm_error(w, asked.error) +
+                          half_norm_error(weights.own, scores_of(problem, weights.own).error);
   certificate.primal = half_norm + cost;
   certificate.dual = sum_loss - own_half_norm - squares;
   if (weights.other != nullptr) gap = certificate.primal - certificate.dual;
@@ -184,7 +211,7 @@ double structured_primal(const Structured& problem, std::span<const double> scor
   JointFeatures psi;
   for (std::size_t i = 0; i < n; ++i) {
     const double loss = checked_loss(problem, i, found[i]);
-    cost += problem.cost(std::max(0.0, score(problem, i, found[i], loss, scores, psi).s));
+    cost += problem.cost(std::max(0.0, score(problem, i, found[i], loss, {scores}, psi).s));
   }
   return squared_norm / 2 + cost;
 }

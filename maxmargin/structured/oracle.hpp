@@ -62,6 +62,8 @@ class Metric {
   virtual void add_product(const JointFeatures& delta, double scale, Precision precision,
                            std::span<double> scores) const = 0;
   virtual double inner(const JointFeatures& a, const JointFeatures& b) const = 0;
+  /// A bound of the error that any score of M c has, computed at once from exact values.
+  virtual double score_error(std::span<const double> c) const = 0;
 
   /// Approximates M between two products: cheap updates of the scores after each step, exact within
   /// an example, perhaps approximate between examples.

@@ -77,6 +77,87 @@ TEST(StructuredKernel, OfDegreeTwoIsTheMachineOfSquares) {
   EXPECT_EQ(kernel.found, squares.found);
 }
 
+/// M c at a token and a label, in long double from the kernel's definition.
+long double exact_score(const Form& form, const Rows& tokens, std::span<const double> c,
+                        std::size_t labels, std::size_t token, std::size_t label) {
+  std::vector<double> x(tokens.columns), z(tokens.columns);
+  tokens.for_each(token, [&](Index j, double value) { x[j] = value; });
+  long double total = 0;
+  for (std::size_t t = 0; t < tokens.count; ++t) {
+    std::ranges::fill(z, 0.0);
+    tokens.for_each(t, [&](Index j, double value) { z[j] = value; });
+    long double sum = 0;
+    for (std::size_t j = 0; j < x.size(); ++j)
+      sum += pair_term<long double>(form.pairing, x[j], z[j]);
+    const long double value = visit_list([&](const auto& map) { return map(sum); }, form.map);
+    total += c[t * labels + label] * value;
+  }
+  return total;
+}
+
+// Where coefficients are large and cancel, a certificate has to know how wrong its scores are.
+TEST(StructuredKernel, ScoresAreAsWrongAsTheyAreSaidToBeAtMost) {
+  const std::size_t count = 60, labels = 2;
+  const Threads threads(2);
+  double largest_share = 0;
+  for (const Kernel& kernel : {Kernel(Rbf{0.3}), Kernel(Rbf{40}), Kernel(Polynomial{0.5, 3, 1})}) {
+    Rng rng(8);
+    Features tokens = Features::sparse(3);
+    for (std::size_t t = 0; t < count; ++t)
+      tokens.append(std::vector<Index>{0, 1, 2},
+                    std::vector<double>{rng.normal(), rng.normal() + 3, rng.normal() / 7});
+    std::vector<double> c(count * labels);
+    JointFeatures list;
+    double size = 0;
+    for (std::size_t k = 0; k < c.size(); ++k) {
+      c[k] = 1e9 * rng.normal();
+      list.add(k, c[k]);
+      size += std::abs(c[k]);
+    }
+    double largest = 0;
+    for (std::size_t t = 0; t < count; ++t)
+      largest = std::max(largest, naive_value(kernel, tokens, t, tokens, t));
+    for (const auto values : {TokenKernel::Values::engine, TokenKernel::Values::plain}) {
+      const TokenKernel metric(kernel, tokens, labels, values, threads);
+      const double bound = metric.score_error(c);
+      EXPECT_GT(bound, 0);
+      EXPECT_LE(bound, 1e-10 * size * largest);
+      std::vector<double> scores(c.size(), 0.0);
+      metric.add_product(list, 1, Precision::exact, scores);
+      for (std::size_t k = 0; k < c.size(); ++k) {
+        const long double exact =
+            exact_score(*form_of(kernel), tokens, c, labels, k / labels, k % labels);
+        const auto error = static_cast<double>(std::abs(scores[k] - exact));
+        EXPECT_LE(error, bound);
+        largest_share = std::max(largest_share, error / bound);
+      }
+    }
+  }
+  EXPECT_GT(largest_share, 1e-3);
+}
+
+// Two ways to compute the kernel differ by what a certificate says of its own rounding.
+TEST(StructuredKernel, CertificatesOfHugeCostsKnowWhatScoresLose) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "words";
+  std::ofstream(file) << words_text(12, false);
+  const StructuredTask& task = *structured_task_named("sequence");
+  const Settings settings = task.settings({{"kernel", "rbf"}, {"gamma", "0.01"}});
+  const Threads threads(1);
+  const auto data = task.read(file, settings, nullptr, threads);
+  StructuredTraining training;
+  training.C = 1e12;
+  training.stop.iterations = 200;
+  const StructuredModel model = train_structured(task, settings, *data, training, threads).model;
+  const auto by = [&](const Oracle& oracle) {
+    return certify(Structured{oracle, model.C}, model.planes, threads).certificate;
+  };
+  const StructuredCertificate fast = by(data->oracle()), plain = by(data->witness());
+  EXPECT_NE(fast.primal, plain.primal);
+  EXPECT_LE(std::abs(fast.primal - plain.primal), fast.rounding + plain.rounding);
+  EXPECT_LE(std::abs(fast.dual - plain.dual), fast.rounding + plain.rounding);
+}
+
 TEST(StructuredKernel, InnerProductsAreThoseOfTheMatrix) {
   const std::size_t labels = 3;
   Features tokens = Features::sparse(4);

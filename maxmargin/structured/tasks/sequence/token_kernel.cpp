@@ -9,7 +9,9 @@
 #include "maxmargin/base/text.hpp"
 #include "maxmargin/base/visit.hpp"
 #include "maxmargin/data/readers/formats/number.hpp"
+#include "maxmargin/kernel/engine/error_bound.hpp"
 #include "maxmargin/linalg/accumulate.hpp"
+#include "maxmargin/linalg/enclosed.hpp"
 #include "maxmargin/problem/matrix/kernel_quadratic.hpp"
 #include "maxmargin/problem/matrix/low_rank/approximate.hpp"
 #include "maxmargin/structured/tasks/sequence/token_surrogate.hpp"
@@ -248,6 +250,53 @@ double TokenKernel::inner(const JointFeatures& a, const JointFeatures& b) const 
   return token_inner_product(
       a, b, labels_, first_linear(), [&](std::size_t token) { return token - begin; },
       [&](std::size_t s, std::size_t t) { return K[s * count + t]; });
+}
+
+double TokenKernel::largest_value() const {
+  const std::lock_guard lock(mutex_);
+  if (largest_value_ < 0) {
+    largest_value_ = 0;
+    for (std::size_t t = 0; t < tokens_.count; ++t)
+      largest_value_ =
+          std::max(largest_value_, std::abs(naive_value(kernel_, tokens_, t, tokens_, t)));
+  }
+  return largest_value_;
+}
+
+double TokenKernel::value_error() const {
+  if (engine_ != nullptr) return engine_->errors().in_double;
+  const auto form = form_of(kernel_);
+  if (!form) return 0;  // the function's values are the kernel
+  // As plain_block sums: the terms of one row alone, and what each value of the other changes.
+  std::size_t longest = 0;
+  double alone = 0;
+  for (std::size_t t = 0; t < tokens_.count; ++t) {
+    std::size_t terms = 0;
+    double sum = 0;
+    tokens_.for_each(t, [&](Index, double value) {
+      ++terms;
+      sum += pair_term(form->pairing, value, 0);
+    });
+    longest = std::max(longest, terms);
+    alone = std::max(alone, sum);
+  }
+  const SumError sums = form->pairing == Pairing::dot
+                            ? product_sums(*form, unit_roundoff, 2 * longest, 0)
+                            : list_sums_error(unit_roundoff, 2 * longest, 2 * alone);
+  return maxmargin::value_error(*form, sums, unit_roundoff);
+}
+
+double TokenKernel::score_error(std::span<const double> coefficients) const {
+  // A score is a sum over the tokens with one label.
+  std::vector<double> size(labels_, 0.0);
+  std::size_t terms = 0;
+  for (std::size_t k = 0; k < first_linear(); ++k) {
+    if (coefficients[k] != 0) ++terms;
+    size[k % labels_] += std::abs(coefficients[k]);
+  }
+  if (terms == 0) return 0;
+  const double of_sums = (static_cast<double>(terms) + 4) * unit_roundoff;
+  return std::ranges::max(size) * largest_value() * (value_error() + of_sums);
 }
 
 const LowRank& TokenKernel::low_rank() const {

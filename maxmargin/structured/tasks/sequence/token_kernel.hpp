@@ -35,6 +35,7 @@ class TokenKernel : public Metric {
   void add_product(const JointFeatures& delta, double scale, Precision precision,
                    std::span<double> scores) const override;
   double inner(const JointFeatures& a, const JointFeatures& b) const override;
+  double score_error(std::span<const double> coefficients) const override;
   std::unique_ptr<Surrogate> surrogate(std::span<const JointFeatures> examples) const override;
 
   /// The scores of these tokens, and the linear weights, for coefficients of other tokens.
@@ -68,6 +69,10 @@ class TokenKernel : public Metric {
                 std::span<double> scores) const;
   /// An approximation of the kernel matrix, made when it is first asked for.
   const LowRank& low_rank() const;
+  /// The largest K(x, x), found when it is first asked for, and a bound of the error of exact
+  /// values relative to it.
+  double largest_value() const;
+  double value_error() const;
   /// K between the tokens from `begin` on, `count` by `count`.
   const std::vector<double>& square(std::size_t begin, std::size_t count) const;
 
@@ -82,6 +87,7 @@ class TokenKernel : public Metric {
   mutable std::vector<double> square_;
   mutable std::size_t square_begin_ = 0, square_count_ = 0;
   mutable std::shared_ptr<const LowRank> low_rank_;
+  mutable double largest_value_ = -1;  ///< negative: not known yet
 };
 
 }  // namespace maxmargin
