@@ -354,6 +354,18 @@ TEST_F(CliFaults, NoRoomForOpenBlasIsSaidOfTheLimit) {
   EXPECT_EQ(finished.err.find("--solver"), std::string::npos) << finished.err;
 }
 
+// With room for some of OpenBLAS's buffers and not for others it looks for more without end.
+TEST_F(CliFaults, RoomForSomeBuffersOfOpenBlasIsNoReasonToHang) {
+  write("d", two_classes(300, 1));
+  for (int kilobytes = 340000; kilobytes <= 640000; kilobytes += 20000) {
+    const Finished finished = shell(
+        "ulimit -v " + std::to_string(kilobytes) +
+        "; timeout -s KILL 60 $M train d -o m --kernel linear --out-of-core --threads 2 --quiet");
+    EXPECT_TRUE(finished.code == 0 || finished.code == 6)
+        << kilobytes << ": " << finished.code << " " << finished.err;
+  }
+}
+
 TEST_F(CliFaults, TheCacheOfKernelRowsIsNeverThereTwice) {
   // Variables are left out and come back: then all rows are cached anew.
   write("d", two_classes(6000, 0.2));

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "maxmargin/base/error.hpp"
@@ -45,14 +46,44 @@ struct Loaded {
               "install libopenblas0");
 }
 
-/// OpenBLAS maps a buffer for each thread that calls it, and tries for ever where there is no room.
+// OpenBLAS maps a buffer for each thread of its own, and for each that calls it while others do,
+// keeps them for later calls, and tries for ever where there is no room.
+constexpr std::size_t megabyte = std::size_t{1} << 20, buffer_bytes = 128 * megabyte;
+constexpr std::size_t library_bytes = 64 * megabyte;  ///< the code, and stacks
+constexpr std::size_t callers = 2;                    ///< at the same time, at least
+
+bool is_room_for(std::size_t bytes) {
+  void* room = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED) return false;
+  munmap(room, bytes);
+  return true;
+}
+
+/// Of this machine, as OpenBLAS counts them.
+std::size_t processors() {
+  return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 64);
+}
+
 void require_room() {
-  constexpr std::size_t buffer = std::size_t{128} << 20;
-  void* room = mmap(nullptr, 2 * buffer, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (room == MAP_FAILED)
-    throw Error(Fault::io, "there is no room for the buffers of OpenBLAS: 256 MB of address space",
+  const std::size_t bytes = library_bytes + (processors() - 1 + callers) * buffer_bytes;
+  if (!is_room_for(bytes))
+    throw Error(Fault::io,
+                "there is no room for the buffers of OpenBLAS: " +
+                    std::to_string(bytes / megabyte) + " MB of address space",
                 "allow more (ulimit -v)");
-  munmap(room, 2 * buffer);
+}
+
+/// Lets the buffers of callers be mapped while there is room for all that may come: nobody knows
+/// what is left when they call. Pages are touched by calls alone.
+void map_buffers(void* library) {
+  const auto take = reinterpret_cast<void* (*)(int)>(dlsym(library, "blas_memory_alloc"));
+  const auto give_back = reinterpret_cast<void (*)(void*)>(dlsym(library, "blas_memory_free"));
+  if (take == nullptr || give_back == nullptr) return;
+  std::vector<void*> buffers;
+  while (buffers.size() < callers ||
+         (buffers.size() < processors() && is_room_for(2 * processors() * buffer_bytes)))
+    buffers.push_back(take(0));
+  for (void* buffer : buffers) give_back(buffer);
 }
 
 void* opened() {
@@ -100,6 +131,7 @@ const Loaded& loaded() {
     find("dsyev_", all.lapack.dsyev_);
     find("dsyevd_", all.lapack.dsyevd_);
     find("dsyevr_", all.lapack.dsyevr_);
+    map_buffers(library);
     return all;
   }();
   return one;
