@@ -376,6 +376,16 @@ TEST_F(CliFaults, TheCacheOfKernelRowsIsNeverThereTwice) {
 }
 #endif
 
+// Packed, such a file is small: it must not take its whole size in memory before it is refused.
+TEST_F(CliFaults, ALineWithoutEndIsRefusedBeforeItsEnd) {
+  const Finished zeros = shell("head -c 2000000000 /dev/zero | $M check -");
+  EXPECT_EQ(zeros.code, 3);
+  EXPECT_NE(zeros.err.find("zero bytes: this is not text"), std::string::npos) << zeros.err;
+  const Finished letters = shell("yes a | tr -d \"\\n\" | $M check -");
+  EXPECT_EQ(letters.code, 3);
+  EXPECT_NE(letters.err.find("more than 256 MB"), std::string::npos) << letters.err;
+}
+
 TEST_F(CliFaults, WhatCanBeReadOnceIsReadOnce) {
   small_model();
   const Finished whole = run({"predict", "d", "m", "--quiet"});

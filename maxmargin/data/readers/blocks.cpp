@@ -4,14 +4,16 @@
 #include <cstring>
 #include <exception>
 
+#include "maxmargin/base/error.hpp"
 #include "maxmargin/data/readers/formats/number.hpp"
 
 namespace maxmargin {
 namespace {
 
-// A record with quotes that is longer has a quote that nobody closed; its text is handed on so that
-// the parser says where.
-constexpr std::size_t most_quoted_bytes = std::size_t{256} << 20;
+// No record is longer: one with quotes has a quote that nobody closed, whose text is handed on so
+// that the parser says where. Others are no text, which zeros tell sooner.
+constexpr std::size_t most_record_bytes = std::size_t{256} << 20;
+constexpr std::size_t most_bytes_with_zeros = std::size_t{1} << 20;
 
 /// The end of the first record that ends at or behind `from`; `inside`: `from` is inside quotes.
 std::size_t first_end(std::string_view text, std::size_t from, bool quoted, bool inside) {
@@ -43,8 +45,16 @@ std::size_t Blocks::last_end(std::string_view text) const {
 }
 
 bool Blocks::endless(std::string_view text) const {
-  return records_ == Records::quoted && text.size() >= most_quoted_bytes && last_end(text) == 0 &&
-         text.find('"') != std::string_view::npos;
+  const auto refuse = [&](const char* what) {
+    throw Error(Fault::data, Place{source_.name()}, what,
+                "check that the file is LIBSVM or CSV text, one row a line");
+  };
+  if (text.size() >= most_bytes_with_zeros && text.find('\0') != std::string_view::npos)
+    refuse("a long line with zero bytes: this is not text");
+  if (text.size() < most_record_bytes || last_end(text) > 0) return false;
+  if (records_ == Records::quoted && text.find('"') != std::string_view::npos) return true;
+  refuse("a line has more than 256 MB: this is not text");
+  return false;
 }
 
 bool Blocks::read_up_to(Block& next, std::size_t wanted) {
@@ -74,7 +84,8 @@ void Blocks::fill(Block& next) {
       std::copy_n(block().bytes.data() + block().used, tail, next.bytes.data());
     ended_ = !read_up_to(next, wanted);
     const std::string_view text(next.bytes.data(), next.filled);
-    next.used = ended_ || endless(text) ? next.filled : last_end(text);
+    next.used = last_end(text);
+    if (ended_ || (next.used == 0 && endless(text))) next.used = next.filled;
   }
   char* end = next.bytes.data() + next.used;
   if (next.used == next.filled && next.used > 0 && end[-1] != '\n') {

@@ -50,6 +50,8 @@ class Blocks {
   bool read_up_to(Block& next, std::size_t wanted);
   /// The end of the last whole record of a text; 0 if there is none.
   std::size_t last_end(std::string_view text) const;
+  /// Whether the start of a record, without its end, is handed on. Throws Error if it is longer
+  /// than any record.
   bool endless(std::string_view text) const;
 
   Source& source_;
