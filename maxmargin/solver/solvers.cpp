@@ -267,8 +267,12 @@ Certified solve_from(const Known* start, const DualQp& qp, const Solver& solver,
     const double error = expected_rounding(qp, solution.a) / largest_scale(qp);
     if (any_gap_will_do(digits) && context.precision == Precision::fast)
       return judge_unproved(qp, std::move(solution), std::move(f), error);
-    const Known own{solution.a, std::move(f), {error}};
-    return certify_from(&own, qp, std::move(solution), context.precision, given);
+    Known own{solution.a, std::move(f), {error}};
+    try {
+      return certify_from(&own, qp, Solution(solution), context.precision, given.on(interruptible));
+    } catch (const Threads::Interrupted&) {
+      return judge_unproved(qp, std::move(solution), std::move(own.f), error);
+    }
   };
   if (start != nullptr) {
     context.start = start->a;

@@ -119,7 +119,7 @@ class KernelQuadratic final : public Quadratic,
             .deviation = engine().deviation(),
             .fast_error = is_linear() ? errors.in_double : errors.in_float,
             .exact_error = errors.in_double,
-            .value_cost = engine().value_cost(packed_->costs),
+            .value_cost = value_cost(),
             .bytes = size() == packed_->rows->count() ? packed_->own_bytes : 0,
             .columns = is_linear() ? packed_->rows->columns() : size()};
   }
@@ -180,7 +180,7 @@ class KernelQuadratic final : public Quadratic,
     for (std::size_t r = 0; r < which.size(); ++r) left[r] = ids[which[r]];
     // Of all rows what lies below the diagonal is enough, where values cost more than copies.
     const bool is_square = which.size() == points.size() && std::ranges::is_sorted(which) &&
-                           engine().value_cost(packed_->costs) > packed_->costs.copy_value;
+                           value_cost() > packed_->costs.copy_value;
     constexpr std::size_t rows_at_once = 64;
     threads.split(left.size(), rows_at_once, [&](std::size_t begin, std::size_t end) {
       small->block(*packed_->rows, std::span(left).subspan(begin, end - begin), 0,
@@ -195,7 +195,7 @@ class KernelQuadratic final : public Quadratic,
                    std::span<double> y, const Threads& threads) const override {
     if (which.empty()) return;
     const std::vector<Index> ids = rows_of(which);
-    const std::size_t columns = product_columns(size(), ids.size(), fast_values_of_task, threads);
+    const std::size_t columns = product_columns(size(), ids.size(), value_cost(), threads);
     threads.split(size(), columns, [&](std::size_t begin, std::size_t end) {
       for_each_piece(begin, end - begin, [&](std::size_t row, std::size_t count, std::size_t at) {
         engine().add_product(*packed_->rows, ids, coefficients, row, count, y.data() + begin + at);
@@ -235,7 +235,8 @@ class KernelQuadratic final : public Quadratic,
     for (std::size_t k = 0; k < which.size(); ++k) coefficients[k] = x[which[k]];
     if (precision == Precision::fast) return add_product(which, coefficients, y, threads);
     const std::vector<Index> ids = rows_of(which);
-    const std::size_t columns = product_columns(size(), ids.size(), exact_values_of_task, threads);
+    const std::size_t columns =
+        product_columns(size(), ids.size(), exact_value * value_cost(), threads);
     threads.split(size(), columns, [&](std::size_t begin, std::size_t end) {
       for_each_piece(begin, end - begin, [&](std::size_t row, std::size_t count, std::size_t at) {
         engine().add_exact_product(*packed_->rows, ids, coefficients, row, count,
@@ -262,7 +263,8 @@ class KernelQuadratic final : public Quadratic,
     // The error bound of multiply() has to hold for these values, too.
     if (nonzeros < 2 * which.size() || exact.error() > engine().errors().in_double) return false;
     const std::vector<Index> ids = rows_of(which);
-    const std::size_t columns = product_columns(size(), ids.size(), exact_values_of_task, threads);
+    const std::size_t columns =
+        product_columns(size(), ids.size(), exact_value * value_cost(), threads);
     threads.split(size(), columns, [&](std::size_t begin, std::size_t end) {
       for_each_piece(begin, end - begin, [&](std::size_t row, std::size_t count, std::size_t at) {
         exact.add_products(*packed_->rows, ids, *packed_->rows, row, count,
@@ -319,13 +321,14 @@ class KernelQuadratic final : public Quadratic,
   const Engine& engine() const { return *packed_->engine; }
   std::optional<Form> form() const { return form_of(packed_->kernel); }
   bool is_linear() const { return std::holds_alternative<Linear>(packed_->kernel); }
+  double value_cost() const { return engine().value_cost(packed_->costs); }
 
   /// Whether each value of the symmetric matrix once is less work than the rows of so many points.
   bool halves_pay(std::size_t points) const {
     const EngineChoice& choice = packed_->costs.engines;
     return size() == packed_->rows->count() && stretches_.size() == 1 &&
            size() >= choice.least_halved && size() <= choice.most_halved &&
-           static_cast<double>(points) * engine().value_cost(packed_->costs) >
+           static_cast<double>(points) * value_cost() >
                static_cast<double>(size()) / 2 * engine().half_cost(packed_->costs);
   }
 
@@ -339,8 +342,12 @@ class KernelQuadratic final : public Quadratic,
     for (auto& part : sums) part.assign(size(), 0.0);
     // Of each group some rows at a time: between two tasks a product can be interrupted.
     constexpr std::size_t round = groups * Engine::half_rows;
+    const double rounds = task_nanoseconds / (value_cost() * static_cast<double>(size()) *
+                                              static_cast<double>(Engine::half_rows));
     const std::size_t rows =
-        std::max<std::size_t>(1, fast_values_of_task / (Engine::half_rows * size())) * round;
+        rounds * round < static_cast<double>(size())
+            ? std::max<std::size_t>(1, static_cast<std::size_t>(rounds)) * round
+            : size();
     for (std::size_t begin = 0; begin < size(); begin += rows)
       threads.run(groups, [&](std::size_t group) {
         for (std::size_t first = begin + group * Engine::half_rows;

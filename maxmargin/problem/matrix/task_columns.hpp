@@ -15,17 +15,19 @@ inline std::size_t task_columns(std::size_t columns, const Threads& threads) {
   return threads.count() == 1 ? columns : std::max(least, (columns / tasks + 63) / 64 * 64);
 }
 
-// Values of a product that a task computes: between two tasks it can be interrupted. Those in
-// double may take a hundred times as long.
-inline constexpr std::size_t fast_values_of_task = std::size_t{1} << 22;
-inline constexpr std::size_t exact_values_of_task = std::size_t{1} << 18;
+// Between two tasks a product can be interrupted, so none of them is expected to take longer. Rows
+// are prepared for each, which costs about as much as a hundred of their values.
+inline constexpr double task_nanoseconds = 1e8;
+inline constexpr double exact_value = 4;  ///< in double, in values of block()
 
-/// The same of a product with so many rows, and about so many values.
-inline std::size_t product_columns(std::size_t columns, std::size_t rows, std::size_t values,
+/// The same of a product with so many rows, whose values take so many nanoseconds.
+inline std::size_t product_columns(std::size_t columns, std::size_t rows, double value_cost,
                                    const Threads& threads) {
-  constexpr std::size_t least = 128;
-  const std::size_t few = values / std::max<std::size_t>(1, rows) / 64 * 64;
-  return std::min(task_columns(columns, threads), std::max(least, few));
+  constexpr double least = 128;
+  const double few = task_nanoseconds / (value_cost * static_cast<double>(rows));
+  const std::size_t most = task_columns(columns, threads);
+  return few < static_cast<double>(most) ? static_cast<std::size_t>(std::max(least, few)) / 64 * 64
+                                         : most;
 }
 
 }  // namespace maxmargin
